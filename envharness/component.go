@@ -1,0 +1,136 @@
+package envharness
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+)
+
+// A Component changes what a policy meets (start state, actions, results, observations) and never what counts as success. It is
+// an immutable recipe: Begin makes the hooks of one episode, so nothing survives a reset. It must be safe for concurrent use.
+//
+// A component that can tell beforehand that it cannot work, for example from a parameter out of range, also has a method
+// Check() error, which [New] calls.
+type Component interface {
+	Spec() ComponentSpec
+	// Begin returns the hooks for one episode. An error makes the episode [Invalid].
+	Begin(e EpisodeInfo) (Hooks, error)
+}
+
+// Axis says which part of the interface a component changes. There is no reward axis.
+type Axis string
+
+// The axes, in the order in which components must be stacked from inside to outside: start, then interface, then budget.
+const (
+	AxisStart       Axis = "S0" // start state
+	AxisAction      Axis = "A"
+	AxisTransition  Axis = "T"
+	AxisObservation Axis = "O"
+	AxisBudget      Axis = "B"
+)
+
+// A ComponentSpec identifies a component: enough to name it in a record and, where its tag is registered, to build it again.
+type ComponentSpec struct {
+	Tag    string          `json:"tag"`
+	ID     string          `json:"id,omitempty"`     // unique in a stack; empty means Tag, or Tag#2, Tag#3, ... for repeated tags
+	Axis   Axis            `json:"axis"`             // the first axis of a mixed component
+	Params json.RawMessage `json:"params,omitempty"` // a JSON object or nil
+}
+
+// EpisodeInfo is what a component knows about the episode it serves.
+type EpisodeInfo struct {
+	Task string
+	Seed uint64
+	// Rand is the component's own stream, a function of the seed and the component's id alone: adding or removing another
+	// component never shifts its draws.
+	Rand *rand.Rand
+}
+
+// Hooks are the functions of one component in one episode. A nil func is the identity. Arguments are copies that the hook owns;
+// no hook sees the environment, the verifier or another component. A hook that panics or returns an error makes the episode
+// [Invalid].
+type Hooks struct {
+	// Start returns actions to carry out on the base before the first turn, below all components. Each must be carried out
+	// without a refusal and none may end or solve the episode, else the reset fails with [ErrStart].
+	Start func(v View) ([]Action, error)
+	// Tools changes the tools that the policy is shown.
+	Tools func(tools []Tool) ([]Tool, error)
+	// Action decides about an action on its way in, outermost component first.
+	Action func(v View, a Action) (ActionEdit, error)
+	// Transition changes a result on its way out, innermost component first.
+	Transition func(v View, t Transition) (TransitionEdit, error)
+	// Observe changes an observation on its way out, after this component's Transition, and the first observation.
+	Observe func(v View, o Observation) (Observation, error)
+	// MaxTurns truncates the episode after so many turns, blocked and unreadable ones included; zero means no limit. The lowest
+	// limit of a stack is what a policy sees as [Turn].Left.
+	MaxTurns int
+}
+
+// A View is the read-only situation that a hook sees. It is valid until the hook returns.
+type View struct {
+	Turn  int         // turns used before this one; 0 in Start and for the first observation
+	Shown Observation // what the policy was shown last; in Start the first raw observation, before the first observation zero
+
+	state func() (State, error)
+}
+
+// State returns the base's state without its graded fields, as a copy; nil without a [Stater]. It is read when first asked for after
+// a step, so that components without interest in it cost nothing.
+func (v View) State() (State, error) {
+	if v.state == nil {
+		return nil, nil
+	}
+	return v.state()
+}
+
+// ActionEdit is the decision about one action. Use [PassAction], [ReplaceAction], [BlockAction], [AnswerAction] or [EndEpisode].
+type ActionEdit struct {
+	kind   editKind
+	action Action
+	obs    Observation
+	err    ActionError
+	reason string
+}
+
+type editKind uint8
+
+const (
+	editPass editKind = iota
+	editReplace
+	editBlock
+	editAnswer
+	editEnd
+	editInvalid // by the harness: the policy's answer was no action
+)
+
+func (k editKind) String() string {
+	return [...]string{"", "replace", "block", "answer", "end", "invalid"}[k]
+}
+
+// PassAction lets the action through unchanged. It is the zero [ActionEdit].
+func PassAction() ActionEdit { return ActionEdit{} }
+
+// ReplaceAction sends a in place of the action.
+func ReplaceAction(a Action) ActionEdit { return ActionEdit{kind: editReplace, action: a} }
+
+// BlockAction refuses the action. The base is not stepped, the turn is used up, and the policy is shown "[blocked] ", the reason and
+// an empty line above the present observation, Data.blocked and Data.blocked_reason, and an error of class [Permission].
+func BlockAction(reason string) ActionEdit { return ActionEdit{kind: editBlock, reason: reason} }
+
+// AnswerAction answers in place of the base with the given text and error; other content of the present observation stays. The base
+// is not stepped and the turn is used up.
+func AnswerAction(text string, err ActionError) ActionEdit {
+	return ActionEdit{kind: editAnswer, obs: Observation{Text: text}, err: err}
+}
+
+// EndEpisode truncates the episode; the reason is recorded as "budget:" and the component's id, followed by a colon and reason
+// if it is not empty.
+func EndEpisode(reason string) ActionEdit { return ActionEdit{kind: editEnd, reason: reason} }
+
+// TransitionEdit changes a result. It has no field for the reward, for Terminated or for the verdict: those stay the base's.
+//
+// On the turn that ends an episode the policy is shown the result as it was before all components: hooks see nothing of a result
+// with which the base ended, and a truncation takes back the edits of its turn.
+type TransitionEdit struct {
+	Observation *Observation // nil keeps the observation
+	Truncate    string       // not empty: the episode is truncated, with a reason as in [EndEpisode]
+}

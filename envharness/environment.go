@@ -1,0 +1,174 @@
+package envharness
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// An Environment is one fixed, resettable world. It is the whole contract that a custom environment has to fulfil; everything
+// else ([Observer], [Stater], [Describer], ...) is optional and found with [As].
+//
+// All calls come from one goroutine at a time, except Close, which may arrive while a Step runs. Values handed out belong to
+// the caller: an implementation must not change them afterwards, and must not keep what it was given beyond the call.
+// Two instances share nothing.
+type Environment interface {
+	// Reset starts an episode and returns its first observation. Called in mid-episode it abandons that episode. The same
+	// task and seed give the same episode; a nil seed continues the instance's own stream.
+	Reset(ctx context.Context, o ResetOptions) (Observation, error)
+	// Step performs one action. An action that the world refuses is no error: the world stays as it was, the turn is used up
+	// and [Transition.Error] says why. An error means that the environment itself failed. Before the first Reset it returns
+	// [ErrNeedReset], after the end of the episode [ErrEpisodeOver], after Close [ErrClosed].
+	Step(ctx context.Context, a Action) (Transition, error)
+	// Close releases everything. It is idempotent and allowed at any time.
+	Close() error
+}
+
+// ResetOptions says which episode to start. The zero value asks for the environment's default task on its own random stream.
+type ResetOptions struct {
+	Task    string          `json:"task,omitempty"`    // task id; empty means the environment's default task
+	Seed    *uint64         `json:"seed,omitempty"`    // nil continues the environment's own stream; never a task index
+	Options json.RawMessage `json:"options,omitempty"` // environment-specific settings of this episode, a JSON object or nil
+}
+
+// An Action is one tool call: a name and a JSON object of arguments. Nil Args mean the empty object.
+type Action struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// An Observation is what an environment shows.
+type Observation struct {
+	Text string `json:"text"`
+	// Data holds further content as JSON values: nil, bool, float64, string, []any and map[string]any, nothing else.
+	Data map[string]any `json:"data,omitzero"`
+	// Actions lists admissible actions where the environment can enumerate them, in a fixed order; nil means free form, empty
+	// that there are none. An action outside the list may still be accepted.
+	Actions []Action `json:"actions,omitzero"`
+}
+
+// A Transition is the result of one Step. Terminated and Truncated are independent: a learner bootstraps from the last
+// observation exactly when Terminated is false.
+type Transition struct {
+	Observation Observation    `json:"observation"`
+	Reward      float64        `json:"reward"`           // finite; a training signal, never the verdict
+	Terminated  bool           `json:"terminated"`       // the state of the task ended the episode
+	Truncated   bool           `json:"truncated"`        // a limit or the caller ended the episode
+	Reason      string         `json:"reason,omitempty"` // who truncated and why, for example "budget:step_budget"
+	Error       *ActionError   `json:"error,omitempty"`  // the action was refused; nil means it was carried out
+	Info        map[string]any `json:"info,omitzero"`    // JSON values as in Observation.Data
+}
+
+// Ended reports whether the episode is over.
+func (t Transition) Ended() bool { return t.Terminated || t.Truncated }
+
+// ErrorClass names the kind of refusal a policy can react to.
+type ErrorClass string
+
+// The classes of [ActionError].
+const (
+	UnknownTool  ErrorClass = "unknown_tool" // no such tool
+	BadArgs      ErrorClass = "bad_args"     // arguments fail validation
+	NotFound     ErrorClass = "not_found"    // arguments name something that does not exist
+	Precondition ErrorClass = "precondition" // conflict with the present state
+	Permission   ErrorClass = "permission"   // not allowed (yet)
+	RateLimit    ErrorClass = "rate_limit"   // too many calls; retry later
+	Timeout      ErrorClass = "timeout"      // a simulated timeout; a real one is an error of Step
+	Transient    ErrorClass = "transient"    // failed for no lasting reason; retry
+	OtherError   ErrorClass = "other"
+)
+
+// An ActionError is the refusal of one action, as a real API reports it: data for the policy, not a Go error.
+type ActionError struct {
+	Class     ErrorClass `json:"class"`
+	Message   string     `json:"message"`
+	Retryable bool       `json:"retryable,omitempty"` // the same call may succeed later
+}
+
+// State is a snapshot of a world as one JSON object.
+type State = json.RawMessage
+
+// An Observer can show the present observation again. Observe changes nothing and equals the last observation returned.
+// Without it the harness reuses the last raw observation.
+type Observer interface {
+	Observe(ctx context.Context) (Observation, error)
+}
+
+// A Stater exposes the full state of the world, graded fields included, as a copy. The harness puts it into the [Evidence]
+// and removes the graded fields before a component sees it.
+type Stater interface {
+	State(ctx context.Context) (State, error)
+}
+
+// A Rewinder sets counters such as turn limits to zero and keeps the world. The harness calls it after a [Setup].
+type Rewinder interface {
+	RewindCounters(ctx context.Context) error
+}
+
+// A Describer lists the environment's tools and says which parts of its state are graded. The answer is constant for the life
+// of the instance.
+type Describer interface {
+	Describe() Description
+}
+
+// A Description is static knowledge about an environment.
+type Description struct {
+	Name          string   `json:"name"`
+	Tools         []Tool   `json:"tools,omitempty"`         // in a fixed order, names unique
+	Graded        []string `json:"graded,omitempty"`        // top-level fields of State that the verifier reads; hidden from components
+	MaxTurns      int      `json:"max_turns,omitempty"`     // the harness ends an episode after so many turns, blocked ones included; 0 means no limit
+	Deterministic bool     `json:"deterministic,omitempty"` // same task, seed and actions: same observations, rewards and flags
+}
+
+// A Tool describes one action name to a policy.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"input_schema,omitempty"` // JSON Schema of the arguments, an object schema; nil means no arguments
+	ReadOnly    bool            `json:"read_only,omitempty"`    // the call never changes the world
+	Submits     bool            `json:"submits,omitempty"`      // the call may end the episode
+}
+
+// A TaskLister enumerates tasks of a split ("train", "validation", "test", "ood" or a name of its own), always in the same
+// order. An unknown split is an error. The splits share no task.
+type TaskLister interface {
+	Tasks(ctx context.Context, split string) ([]Task, error)
+}
+
+// A Task identifies one problem. ID and Seed together name the episode.
+type Task struct {
+	ID     string  `json:"id"`
+	Seed   *uint64 `json:"seed,omitempty"`
+	Split  string  `json:"split,omitempty"`
+	Family string  `json:"family,omitempty"`
+}
+
+// An Oracle plans: Plan returns actions that solve the present episode from the present state. It returns [ErrNoPlan] when it has
+// proved that there are none.
+type Oracle interface {
+	Plan(ctx context.Context) ([]Action, error)
+}
+
+// As finds the first environment in env's chain that implements T. A wrapper shows what it wraps through a method
+// Unwrap() Environment, as errors.As expects of errors.
+func As[T any](env Environment) (T, bool) {
+	for env != nil {
+		if t, ok := env.(T); ok {
+			return t, true
+		}
+		u, ok := env.(interface{ Unwrap() Environment })
+		if !ok {
+			break
+		}
+		env = u.Unwrap()
+	}
+	var zero T
+	return zero, false
+}
+
+// A World is all that is needed to open and judge episodes: a maker of environments and the verifier that stays.
+type World struct {
+	// New makes a fresh environment that shares nothing with earlier ones. It must be safe for concurrent use.
+	New func(ctx context.Context) (Environment, error)
+	// Verifier is the only source of success. It must be safe for concurrent use.
+	Verifier Verifier
+}

@@ -1,0 +1,33 @@
+package envharness
+
+import "context"
+
+// A Policy is a black box that acts. It sees the [Turn] it is shown and nothing else: no environment, harness or verifier.
+// Act is called from one goroutine at a time; every rollout has a policy value of its own.
+//
+// Three kinds of error have a meaning, found with errors.Is: [ErrBadAction] (the answer could not be read as an action: the
+// turn is used up, the world stays), [ErrStop] (the policy ends the episode) and [ErrInfra] (the service behind the policy
+// failed: the episode is [Invalid]). Any other error ends the episode as the policy's failure.
+type Policy interface {
+	Act(ctx context.Context, t Turn) (Action, error)
+}
+
+// PolicyFunc lets an ordinary function serve as a [Policy].
+type PolicyFunc func(ctx context.Context, t Turn) (Action, error)
+
+// Act calls f.
+func (f PolicyFunc) Act(ctx context.Context, t Turn) (Action, error) { return f(ctx, t) }
+
+// A Turn is what a policy is shown. The receiver owns it.
+type Turn struct {
+	Index int          // 0 for the first decision of the episode
+	Shown Observation  // after all components
+	Error *ActionError // refusal of the previous action, as shown; nil if it was carried out or on the first turn
+	Tools []Tool       // after all components, the same for the whole episode; nil when the environment does not describe itself
+	Left  int          // turns left including this one; 0 means no limit is known
+}
+
+// A Beginner is a [Policy] that wants to know when an episode starts. Begin comes before the first Act.
+type Beginner interface {
+	Begin(ctx context.Context, tools []Tool) error
+}

@@ -1,0 +1,123 @@
+package rl_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/throughline-go/throughline/rl"
+)
+
+// rollout returns a trajectory of one-token turns with the given rewards.
+func rollout(group string, rewards ...float64) rl.Trajectory {
+	t := rl.Trajectory{Group: group}
+	for _, r := range rewards {
+		t.Turns = append(t.Turns, rl.Turn{Reward: r, Tokens: []rl.Token{{Trainable: true, LogProb: -0.7}}})
+	}
+	t.Turns[len(t.Turns)-1].End = rl.Terminated
+	return t
+}
+
+// From rollouts to the gradient of the loss with respect to the log-probability of each token.
+func Example() {
+	batch := []rl.Trajectory{rollout("task 1", 0, 1), rollout("task 1", 0, 0, 0)}
+	credit, err := rl.GRPO(nil, batch, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var b rl.LossBatch
+	for i, t := range batch {
+		for k, turn := range t.Turns {
+			for _, token := range turn.Tokens {
+				b.OldLogProb = append(b.OldLogProb, token.LogProb)
+				b.LogProb = append(b.LogProb, token.LogProb) // here the policy has not moved since
+				b.Advantage = append(b.Advantage, credit.Advantage[credit.Start[i]+k])
+			}
+		}
+	}
+	grad := make([]float64, len(b.LogProb))
+	loss, stats, err := rl.PPOLoss(grad, b, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.4f over %d tokens\n", loss, stats.Tokens)
+	fmt.Printf("gradient %.4f\n", grad)
+	// Output:
+	// loss 0.1414 over 5 tokens
+	// gradient [-0.1414 -0.1414 0.1414 0.1414 0.1414]
+}
+
+func ExampleGAE() {
+	t := rollout("", 0, 0, 0, 10)
+	for k, v := range []float64{2, 3, 5, 8} {
+		t.Turns[k].Value = v
+	}
+	credit, err := rl.GAE(nil, []rl.Trajectory{t}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("advantage %.4f\n", credit.Advantage)
+	fmt.Printf("target    %.4f\n", credit.ValueTarget)
+	// Output:
+	// advantage [0.9336 0.7496 -0.0832 -1.5999]
+	// target    [8.0173 8.7255 9.4050 10.0000]
+}
+
+func ExampleGRPO() {
+	batch := []rl.Trajectory{rollout("a", 1), rollout("a", 0), rollout("a", 0), rollout("b", 5), rollout("b", 5)}
+	credit, err := rl.GRPO(nil, batch, &rl.GRPOOptions{Std: rl.StdNone})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n", credit.Advantage)
+	fmt.Printf("%d groups, %d without variance\n", credit.Groups, credit.ZeroVariance)
+	// Output:
+	// [0.667 -0.333 -0.333 0.000 0.000]
+	// 2 groups, 1 without variance
+}
+
+func ExamplePPOLoss() {
+	grad := make([]float64, 3)
+	loss, stats, err := rl.PPOLoss(grad, rl.LossBatch{
+		LogProb:    []float64{-0.5, -0.5, -99},
+		OldLogProb: []float64{-0.6, -1.0, 0},
+		Advantage:  []float64{1, 1, 0},
+		Mask:       []bool{true, true, false},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.4f, gradient %.4f, clipped %.1f\n", loss, grad, stats.ClipFraction)
+	// Output: loss -1.1526, gradient [-0.5526 0.0000 0.0000], clipped 0.5
+}
+
+func ExampleValidate() {
+	batch := []rl.Trajectory{rollout("a", 1), rollout("a", 0, 2)}
+	batch[1].Turns[1].End = rl.Continue
+	fmt.Println(rl.Validate(batch))
+	// Output: rl: trajectory 1, turn 1: End is continue, want terminated or truncated on the last turn
+}
+
+func ExampleWriteTrajectories() {
+	if err := rl.WriteTrajectories(os.Stdout, []rl.Trajectory{rollout("a", 1)}); err != nil {
+		log.Fatal(err)
+	}
+	// Output: {"group":"a","turns":[{"end":"terminated","tokens":[{"id":0,"trainable":true,"logprob":-0.7}],"reward":1}]}
+}
+
+func ExampleReadTrajectories() {
+	file := strings.NewReader(`{"id":"first","turns":[{"reward":0.5},{"reward":1,"end":"terminated"}]}
+{"id":"second","turns":[{"rewrad":1,"end":"terminated"}]}
+`)
+	for t, err := range rl.ReadTrajectories(file) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(t.ID, t.Score())
+	}
+	// Output:
+	// first 1.5
+	// rl: line 2: unknown field "rewrad" at byte 26
+}

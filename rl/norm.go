@@ -1,0 +1,111 @@
+package rl
+
+import "math"
+
+// Std says by which standard deviation centred numbers are divided.
+type Std uint8
+
+// The standard deviations. The zero value leaves the choice to the estimator, which names its own in its options.
+const (
+	StdDefault    Std = iota
+	StdSample         // of n numbers, the squared sum over n-1
+	StdPopulation     // of n numbers, the squared sum over n
+	StdNone           // centre only
+)
+
+// Singleton says what the advantage of a group of one is.
+type Singleton uint8
+
+// The policies for a group of one.
+const (
+	SingletonZero  Singleton = iota // 0: there is nothing to compare with
+	SingletonRaw                    // the number itself, as if the mean were 0 and the deviation 1
+	SingletonError                  // an error
+)
+
+// norm centres numbers and divides them by their standard deviation.
+type norm struct {
+	std       Std // not StdDefault
+	eps       float64
+	floor     float64
+	singleton Singleton
+}
+
+// newNorm fills the defaults of the options that estimators share. The error names the options struct.
+func newNorm(options string, std, defStd Std, eps *float64, defEps float64, floor *float64, single Singleton) (norm, error) {
+	n := norm{std, orDefault(eps, defEps), orDefault(floor, 1e-8), single}
+	if std == StdDefault {
+		n.std = defStd
+	}
+	for _, err := range [...]error{
+		known(options, "Std", uint8(std), 4),
+		inRange(options, "Eps", n.eps, 0, math.Inf(1)),
+		inRange(options, "StdFloor", n.floor, 0, math.Inf(1)),
+		known(options, "Singleton", uint8(single), 3),
+	} {
+		if err != nil {
+			return norm{}, err
+		}
+	}
+	return n, nil
+}
+
+// apply replaces the finite numbers x by (x - mean)/(std + eps). Where the deviation is not above floor*max(1, max|x|)
+// it is rounding residue, and x is centred only; equal numbers give exact zeros. flat reports either of these two. A
+// single number follows the singleton policy, whose error is the caller's to give. The variance takes two passes, since
+// E[x²]-E[x]² can be negative.
+func (o norm) apply(x []float64) (flat bool) {
+	switch {
+	case len(x) == 0:
+		return true
+	case len(x) == 1:
+		if o.singleton != SingletonRaw {
+			x[0] = 0
+		}
+		return true
+	}
+	n := float64(len(x))
+	lo, hi, sum := x[0], x[0], 0.0
+	for _, v := range x {
+		if v < lo {
+			lo = v
+		} else if v > hi {
+			hi = v
+		}
+		sum += v
+	}
+	if lo == hi {
+		clear(x)
+		return true
+	}
+	largest := max(-lo, hi)
+	scale := 1.0
+	if largest > 1e150 { // squares and sums of such numbers overflow: take them relative to the largest
+		scale = largest
+		sum = 0
+		for _, v := range x {
+			sum += v / scale
+		}
+	}
+	mean := sum / n * scale
+	inverse := 1 / scale
+	var sq float64
+	for i, v := range x {
+		x[i] = v - mean
+		c := x[i] * inverse
+		sq += c * c
+	}
+	if o.std != StdPopulation {
+		n--
+	}
+	sigma := scale * math.Sqrt(sq/n)
+	flat = sigma <= o.floor*max(1, largest)
+	if flat || o.std == StdNone {
+		return flat
+	}
+	divisor := sigma + o.eps
+	for i := range x {
+		x[i] /= divisor
+	}
+	return false
+}
