@@ -99,7 +99,8 @@ type Stater interface {
 	State(ctx context.Context) (State, error)
 }
 
-// A Rewinder sets counters such as turn limits to zero and keeps the world. The harness calls it after a [Setup].
+// A Rewinder sets counters such as turn limits to zero and keeps the world. The harness calls it after a [Setup], whose actions are then
+// part of the start: the present observation should tell a policy that knows nothing else how things stand.
 type Rewinder interface {
 	RewindCounters(ctx context.Context) error
 }
@@ -112,11 +113,12 @@ type Describer interface {
 
 // A Description is static knowledge about an environment.
 type Description struct {
-	Name          string   `json:"name"`
-	Tools         []Tool   `json:"tools,omitempty"`         // in a fixed order, names unique
-	Graded        []string `json:"graded,omitempty"`        // top-level fields of State that the verifier reads; hidden from components
-	MaxTurns      int      `json:"max_turns,omitempty"`     // the harness ends an episode after so many turns, blocked ones included; 0 means no limit
-	Deterministic bool     `json:"deterministic,omitempty"` // same task, seed and actions: same observations, rewards and flags
+	Name   string   `json:"name"`
+	Tools  []Tool   `json:"tools,omitempty"`  // in a fixed order, names unique
+	Graded []string `json:"graded,omitempty"` // top-level fields of State that the verifier reads; hidden from components
+	// MaxTurns is the environment's own limit; the harness ends an episode after as many turns, blocked ones included. Zero means none.
+	MaxTurns      int  `json:"max_turns,omitempty"`
+	Deterministic bool `json:"deterministic,omitempty"` // same task, seed and actions: same observations, rewards and flags
 }
 
 // A Tool describes one action name to a policy.

@@ -23,8 +23,10 @@ type Turn struct {
 	Index int          // 0 for the first decision of the episode
 	Shown Observation  // after all components
 	Error *ActionError // refusal of the previous action, as shown; nil if it was carried out or on the first turn
-	Tools []Tool       // after all components, the same for the whole episode; nil when the environment does not describe itself
-	Left  int          // turns left including this one; 0 means no limit is known
+	// Tools are those after all components, nil when the environment does not describe itself. The turns of an episode share the bytes
+	// of the schemas, which must not be written to.
+	Tools []Tool
+	Left  int // turns left including this one; 0 means no limit is known
 }
 
 // A Beginner is a [Policy] that wants to know when an episode starts. Begin comes before the first Act.

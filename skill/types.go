@@ -2,17 +2,18 @@ package skill
 
 import "context"
 
-// A Skill is a piece of reusable know-how: a short description, by which it is found, and a body, which is read when it is used.
-// [*Document] implements it. The three texts are valid UTF-8 and constant.
+// A Skill is a piece of reusable know-how: a short description, by which it is found, and a body, which is read when it
+// is used. [*Document] implements it. The three texts are valid UTF-8 and constant.
 type Skill interface {
 	Name() string        // unique in a memory; lower-case letters, digits and hyphens, at most 64 runes
 	Description() string // at most 1,024 runes
 	Body() string        // Markdown
 }
 
-// An Embedder turns texts into vectors whose cosine measures likeness. It returns one vector per text, in order, all of one length
-// greater than 0 and with finite entries; they need not have unit length, and a zero vector means that the text has no content.
-// The same text gives the same vector. It must be safe for concurrent use. The caller owns the result.
+// An Embedder turns texts into vectors whose cosine measures likeness. It returns one vector per text, in order, all of
+// one length greater than 0 and with finite entries; they need not have unit length, and a zero vector means that the
+// text has no content. The same text gives the same vector. It must be safe for concurrent use. The caller owns the
+// result. An optional method ID() string names the embedder in reports. [HashEmbedder] is the default.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float64, error)
 }
@@ -25,8 +26,8 @@ func (f EmbedderFunc) Embed(ctx context.Context, texts []string) ([][]float64, e
 	return f(ctx, texts)
 }
 
-// A Step is one action of a finished episode and what came back. A structured action has a Name and Args; a free-text action has its
-// text in Name and nil Args.
+// A Step is one action of a finished episode and what came back. A structured action has a Name and Args; a free-text
+// action has its text in Name and nil Args.
 type Step struct {
 	Thought     string         `json:"thought,omitempty"`
 	Name        string         `json:"name,omitempty"` // empty for a step that is a thought alone

@@ -1,12 +1,12 @@
-// Package text splits, weighs and compares short technical texts without a model: tokens, BM25 and hashed n-grams. Everything is
-// deterministic and needs no corpus unless it says so.
+// Package text splits, weighs and compares short technical texts without a model: tokens, BM25 and hashed n-grams.
+// Everything is deterministic and needs no corpus unless it says so.
 package text
 
 import "unicode"
 
-// Tokens splits s into lower-case tokens: runs of letters, marks and decimal digits, cut where a lower-case letter is followed by an
-// upper-case one, and where a run enters or leaves a script written without spaces. A run of such a script gives its
-// overlapping rune pairs (a single rune gives itself). Tokens of one ASCII rune and stop words are dropped.
+// Tokens splits s into lower-case tokens: runs of letters, marks and decimal digits, cut where a lower-case letter is
+// followed by an upper-case one, and where a run enters or leaves a script written without spaces. A run of such a script
+// gives its overlapping rune pairs (a single rune gives itself). Tokens of one ASCII rune and stop words are dropped.
 func Tokens(s string) []string {
 	var out []string
 	Scan(s, func(tok string, dense bool) {
@@ -61,13 +61,14 @@ func emitRun(run []rune, dense bool, emit func(string, bool)) {
 	}
 }
 
-// isDense tells whether r is of a script written without spaces. The long-vowel marks have no script of their own, but their script
-// extensions are Hiragana and Katakana.
+// isDense tells whether r is of a script written without spaces. The long-vowel marks have no script of their own, but
+// their script extensions are Hiragana and Katakana.
 func isDense(r rune) bool {
 	if r < 0x0E00 { // before Thai, the first of them
 		return false
 	}
-	return r == 'ー' || r == 'ｰ' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == 'ー' || r == 'ｰ' || unicode.In(r,
+		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // The 55 stop words of the lexical embedder.

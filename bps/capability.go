@@ -1,0 +1,111 @@
+package bps
+
+import (
+	"fmt"
+	"math"
+)
+
+// Capability is the benefit of arXiv:2608.19993, equation 3, with h(x) = 1-exp(-x):
+//
+//	G(S) = sum over k of w[k] * (1 - exp(-sum over i in S of u[i][k]))
+//
+// w[k] is the demand of the task for capability k and u[i][k] the supply of it by candidate i, both with the calibrations of the
+// executor already multiplied in (equation 8). It is monotone and submodular, and G(empty) = 0. It does not change once made, and
+// any number of goroutines may use it.
+type Capability struct {
+	n      int
+	demand []float64 // dimensions with a positive demand only
+	supply []float64 // n rows of len(demand)
+	covers []float64 // 1-exp(-supply): the share of what is still missing that a candidate covers
+}
+
+// NewCapability returns the benefit for len(supply) candidates and len(demand) capabilities; supply has one row a candidate and
+// one column a capability. Entries must be finite and not negative, and rows as long as demand; otherwise the error is
+// [ErrBenefit]. The slices are copied.
+func NewCapability(demand []float64, supply [][]float64) (*Capability, error) {
+	c := &Capability{n: len(supply)}
+	for k, w := range demand {
+		if !finite(w) || w < 0 {
+			return nil, fmt.Errorf("%w: demand[%d] is %v, want a finite number >= 0", ErrBenefit, k, w)
+		}
+		if w > 0 {
+			c.demand = append(c.demand, w)
+		}
+	}
+	c.supply = make([]float64, 0, c.n*len(c.demand))
+	for i, row := range supply {
+		if len(row) != len(demand) {
+			return nil, fmt.Errorf("%w: supply[%d] has %d entries, want %d", ErrBenefit, i, len(row), len(demand))
+		}
+		for k, u := range row {
+			if !finite(u) || u < 0 {
+				return nil, fmt.Errorf("%w: supply[%d][%d] is %v, want a finite number >= 0", ErrBenefit, i, k, u)
+			}
+			if demand[k] > 0 {
+				c.supply = append(c.supply, u)
+			}
+		}
+	}
+	c.covers = make([]float64, len(c.supply))
+	for j, u := range c.supply {
+		c.covers[j] = -math.Expm1(-u)
+	}
+	return c, nil
+}
+
+// Len returns the number of candidates.
+func (c *Capability) Len() int { return c.n }
+
+// Value returns G(set). Like an index into a slice it panics if set holds a number outside 0..Len()-1.
+func (c *Capability) Value(set []int) float64 {
+	d, value := len(c.demand), 0.0
+	for k, w := range c.demand {
+		x := 0.0
+		for _, i := range set {
+			x += c.supply[i*d+k]
+		}
+		value -= w * math.Expm1(-x)
+	}
+	return value
+}
+
+// Start returns the state of the empty set, whose gains cost one multiplication a demanded capability.
+func (c *Capability) Start() Gains {
+	return &capabilityGains{c: c, missing: append([]float64(nil), c.demand...)}
+}
+
+type capabilityGains struct {
+	c       *Capability
+	missing []float64 // w[k]*exp(-sum of u[i][k]): what is left to gain in dimension k
+	value   float64
+}
+
+func (g *capabilityGains) Gain(i int) float64 {
+	missing := g.missing
+	covers := g.c.covers[i*len(missing):][:len(missing)]
+	gain := 0.0
+	for k, m := range missing {
+		gain += m * covers[k]
+	}
+	return gain
+}
+
+func (g *capabilityGains) Add(i int) {
+	missing := g.missing
+	covers := g.c.covers[i*len(missing):][:len(missing)]
+	gain := 0.0
+	for k, m := range missing {
+		part := m * covers[k]
+		gain += part
+		missing[k] = m - part
+	}
+	g.value += gain
+}
+
+func (g *capabilityGains) Value() float64 { return g.value }
+
+func (g *capabilityGains) Clone() Gains {
+	return &capabilityGains{c: g.c, missing: append([]float64(nil), g.missing...), value: g.value}
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,22 @@
+package bps
+
+import "errors"
+
+// Errors that callers may tell apart with [errors.Is]. The wrapping text names the candidate, the value and the broken rule.
+var (
+	// ErrTokens reports a negative token count of a candidate or of the overhead.
+	ErrTokens = errors.New("bps: invalid token count")
+	// ErrBudget reports a negative budget.
+	ErrBudget = errors.New("bps: invalid budget")
+	// ErrPenalty reports a penalty that is negative, not finite, falling, or given twice.
+	ErrPenalty = errors.New("bps: invalid penalty")
+	// ErrBenefit reports a missing benefit, one made for another number of candidates, input that no benefit can be made of, a
+	// value or gain that is not finite, or gains that disagree with values.
+	ErrBenefit = errors.New("bps: invalid benefit")
+	// ErrNotMonotone reports a candidate that lowered the benefit of a set it was added to.
+	ErrNotMonotone = errors.New("bps: benefit is not monotone")
+	// ErrNotSubmodular reports a candidate that added more to a set than to a part of that set.
+	ErrNotSubmodular = errors.New("bps: benefit is not submodular")
+	// ErrOptions reports an option outside its range.
+	ErrOptions = errors.New("bps: invalid option")
+)

@@ -1,0 +1,177 @@
+package tooldesk
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// An episode is a task being worked on: the tables, what the desk remembers of the conversation, and what was shown so
+// far.
+type episode struct {
+	task    *task
+	world   *world
+	session session
+	memory  memory
+	turn    int
+	over    bool // submitted or out of turns
+}
+
+// A session is what the desk remembers of the conversation. The verifier reads none of it but the answer.
+type session struct {
+	Verified []string `json:"verified"` // customers found by e-mail, sorted
+	Read     []string `json:"read"`     // ids of the orders, products and tickets shown in full, sorted
+	Written  []string `json:"written"`  // what the writes carried out so far have handled, in order
+	Answer   *string  `json:"answer"`   // nil until submitted
+}
+
+func newEpisode(t *task) *episode {
+	e := &episode{task: t, world: t.start.clone(), session: session{Verified: []string{}, Read: []string{}, Written: []string{}}}
+	e.memory.scan(t.text)
+	return e
+}
+
+// clone makes a copy whose tables and session can be written to; what was shown is left behind.
+func (e *episode) clone() *episode {
+	c := *e
+	c.world = e.world.clone()
+	c.session.Verified = slices.Clone(e.session.Verified)
+	c.session.Read = slices.Clone(e.session.Read)
+	c.session.Written = slices.Clone(e.session.Written)
+	c.memory = memory{}
+	return &c
+}
+
+// step uses one turn for the action and returns the reply. A refused action changes nothing else.
+func (e *episode) step(a envharness.Action) (string, *envharness.ActionError) {
+	e.turn++
+	reply, refusal := e.do(a)
+	e.over = e.session.Answer != nil || e.turn >= MaxTurns
+	if refusal != nil {
+		return marshal(struct {
+			Error *envharness.ActionError `json:"error"`
+		}{refusal}), refusal
+	}
+	return marshal(reply), nil
+}
+
+func (e *episode) do(a envharness.Action) (any, *envharness.ActionError) {
+	t := toolNamed(a.Name)
+	if t == nil {
+		return nil, refuse(envharness.UnknownTool, "no tool named %q", clip(a.Name))
+	}
+	in, refusal := t.parse(a.Args)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return t.run(e, in)
+}
+
+// passed reports whether the tables are those of the gold writes, and whether the answer names all it has to.
+func (e *episode) passed(gold *world) (db, comm bool) {
+	comm = e.session.Answer != nil
+	for _, want := range e.task.required {
+		comm = comm && mentions(*e.session.Answer, want)
+	}
+	return e.world.equal(gold), comm
+}
+
+// mentions reports whether the text holds the word, letter case aside, with no letter or digit directly before or after
+// it.
+func mentions(text, word string) bool {
+	text, word = strings.ToLower(text), strings.ToLower(word)
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !alphanumeric(text[i-1])) && (end == len(text) || !alphanumeric(text[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// alphanumeric counts every byte of a non-ASCII letter as one.
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// state is the episode as the JSON object that State returns.
+func (e *episode) state() envharness.State {
+	return envharness.State(marshal(struct {
+		*world
+		Session *session `json:"session"`
+		Turn    int      `json:"turn"`
+	}{e.world, &e.session, e.turn}))
+}
+
+// marshal writes v as JSON without the escapes for HTML.
+func marshal(v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // replies are structs of strings, integers and booleans
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// insert adds s to the sorted set.
+func insert(set []string, s string) []string {
+	i, found := slices.BinarySearch(set, s)
+	if found {
+		return set
+	}
+	return slices.Insert(set, i, s)
+}
+
+func contains(set []string, s string) bool {
+	_, found := slices.BinarySearch(set, s)
+	return found
+}
+
+func (e *episode) customer(id string) *envharness.ActionError {
+	if e.world.customer(id) == nil {
+		return refuse(envharness.NotFound, "no customer %q", id)
+	}
+	return nil
+}
+
+func (e *episode) order(id string) (*order, *envharness.ActionError) {
+	if o := e.world.order(id); o != nil {
+		return o, nil
+	}
+	return nil, refuse(envharness.NotFound, "no order %q", id)
+}
+
+func (e *episode) ticket(id string) (*ticket, *envharness.ActionError) {
+	if t := e.world.ticket(id); t != nil {
+		return t, nil
+	}
+	return nil, refuse(envharness.NotFound, "no ticket %q", id)
+}
+
+func (e *episode) writableOrder(id, status string) (*order, *envharness.ActionError) {
+	o, refusal := e.order(id)
+	if refusal == nil {
+		refusal = e.verified(o.Customer)
+	}
+	if refusal == nil && o.Status != status {
+		refusal = refuse(envharness.Precondition, "order %s is %s, not %s", id, o.Status, status)
+	}
+	return o, refusal
+}
+
+// verified lets a write pass only for a customer who was looked up in this episode.
+func (e *episode) verified(customer string) *envharness.ActionError {
+	if contains(e.session.Verified, customer) {
+		return nil
+	}
+	return refuse(envharness.Permission, "customer %s has not been looked up with find_customer", customer)
+}

@@ -1,0 +1,299 @@
+package tooldesk
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// A tool is described once: its schema, the validation of its arguments and its candidate calls all come from this
+// value.
+type tool struct {
+	name    string
+	text    string
+	params  []param // sorted by name, so that arguments written in this order are canonical JSON
+	write   bool
+	submits bool
+	run     func(e *episode, in []value) (any, *envharness.ActionError)
+	offer   func(e *episode, add adder) // candidate calls, arguments in the order of params, best first
+}
+
+// A param is one argument: an integer if integer is set, else a string.
+type param struct {
+	name     string
+	text     string
+	integer  bool
+	enum     []string
+	max      int // longest string in characters, or largest integer
+	optional bool
+}
+
+// A value is a validated argument; the zero value stands for an absent optional one.
+type value struct {
+	s string
+	n int
+}
+
+const (
+	maxArgs  = 8192 // bytes of arguments in one call
+	maxID    = 64
+	maxText  = 500
+	maxCents = 100_000_000
+	maxPage  = 1000
+)
+
+var (
+	cancelReasons   = []string{"no longer needed", "ordered by mistake"}
+	transferReasons = []string{reasonStatus, reasonWindow, reasonStock}
+)
+
+// What a human agent is told about a request that the rules forbid.
+const (
+	reasonStatus = "order status forbids it"
+	reasonWindow = "refund window has passed"
+	reasonStock  = "item is out of stock"
+)
+
+// tools lists the desk's tools in the order in which they are shown.
+var tools = []tool{
+	{
+		name: "find_customer", text: "Look a customer up by e-mail address. Needed before any change to that customer's data.",
+		params: []param{{name: "email", text: "e-mail address of the account", max: maxText}},
+		run:    findCustomer, offer: offerIDs(func(e *episode) []string { return e.memory.emails }),
+	},
+	{
+		name: "list_orders", text: "List a customer's orders, five to a page, by order id.",
+		params: []param{customerParam, pageParam},
+		run:    listOrders, offer: offerPages("list_orders"),
+	},
+	{
+		name: "get_order", text: "Show one order: items, payments, delivery and address.",
+		params: []param{orderParam},
+		run:    getOrder, offer: offerIDs(func(e *episode) []string { return e.memory.orders }),
+	},
+	{
+		name: "get_product", text: "Show one product: price, family and stock.",
+		params: []param{skuParam},
+		run:    getProduct, offer: offerIDs(func(e *episode) []string { return e.memory.skus }),
+	},
+	{
+		name: "list_tickets", text: "List a customer's support tickets, five to a page, by ticket id.",
+		params: []param{customerParam, pageParam},
+		run:    listTickets, offer: offerPages("list_tickets"),
+	},
+	{
+		name: "get_ticket", text: "Show one support ticket with the customer's message.",
+		params: []param{ticketParam},
+		run:    getTicket, offer: offerIDs(func(e *episode) []string { return e.memory.tickets }),
+	},
+	{
+		name: "cancel_order", text: "Cancel a pending order. Pays everything back and returns the items to stock.",
+		params: []param{orderParam, {name: "reason", text: "why the customer cancels", enum: cancelReasons}},
+		write:  true, run: cancelOrder, offer: offerCancels,
+	},
+	{
+		name: "set_address", text: "Change the delivery address of a pending order.",
+		params: []param{{name: "address", text: "new delivery address", max: maxText}, orderParam},
+		write:  true, run: setAddress, offer: offerAddresses,
+	},
+	{
+		name: "exchange_item", text: "Exchange one item of a delivered order for another product of the same family that is in stock. " +
+			"The price difference is charged or credited.",
+		params: []param{
+			{name: "new_sku", text: "product wanted instead", max: maxID}, orderParam,
+			{name: "sku", text: "item of the order to give back", max: maxID},
+		},
+		write: true, run: exchangeItem, offer: offerExchanges,
+	},
+	{
+		name: "refund", text: "Pay back part of a delivered order, at most what is left of the payment, within 30 days of delivery.",
+		params: []param{{name: "amount_cents", text: "amount in cents", integer: true, max: maxCents}, orderParam},
+		write:  true, run: refund, offer: offerRefunds,
+	},
+	{
+		name: "resolve_ticket", text: "Close an open support ticket.",
+		params: []param{{name: "note", text: "what was done", max: maxText}, ticketParam},
+		write:  true, run: resolveTicket, offer: offerResolves,
+	},
+	{
+		name: "transfer", text: "Hand a request that the rules forbid over to a human agent.",
+		params: []param{customerParam, {name: "reason", text: "why it is forbidden", enum: transferReasons}},
+		write:  true, run: transferCustomer, offer: offerTransfers,
+	},
+	{
+		name: "submit", text: "End the conversation with a final answer that names what was handled.",
+		params:  []param{{name: "answer", text: "order ids, ticket ids and amounts in cents, or transferred", max: maxText}},
+		submits: true, run: submit, offer: offerAnswers,
+	},
+}
+
+var (
+	customerParam = param{name: "customer_id", text: "customer id", max: maxID}
+	orderParam    = param{name: "order_id", text: "order id", max: maxID}
+	ticketParam   = param{name: "ticket_id", text: "ticket id", max: maxID}
+	skuParam      = param{name: "sku", text: "stock keeping unit of a product", max: maxID}
+	pageParam     = param{name: "page", text: "page number, 1 if absent", integer: true, max: maxPage, optional: true}
+)
+
+// Tools returns the descriptions of the desk's 13 tools in a fixed order: six that read, six that write, and submit,
+// which ends the episode. The caller owns the result.
+func Tools() []envharness.Tool {
+	out := make([]envharness.Tool, len(tools))
+	for i := range tools {
+		t := &tools[i]
+		out[i] = envharness.Tool{
+			Name: t.name, Description: t.text, Schema: t.schema(), ReadOnly: !t.write && !t.submits, Submits: t.submits,
+		}
+	}
+	return out
+}
+
+func toolNamed(name string) *tool {
+	if i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name }); i >= 0 {
+		return &tools[i]
+	}
+	return nil
+}
+
+// schema returns the JSON Schema of the arguments in canonical form.
+func (t *tool) schema() json.RawMessage {
+	properties, required := map[string]any{}, []any{}
+	for _, p := range t.params {
+		s := map[string]any{"description": p.text}
+		switch {
+		case p.integer:
+			s["type"], s["minimum"], s["maximum"] = "integer", 1.0, float64(p.max)
+		case p.enum != nil:
+			values := make([]any, len(p.enum))
+			for i, v := range p.enum {
+				values[i] = v
+			}
+			s["type"], s["enum"] = "string", values
+		default:
+			s["type"], s["minLength"], s["maxLength"] = "string", 1.0, float64(p.max)
+		}
+		properties[p.name] = s
+		if !p.optional {
+			required = append(required, p.name)
+		}
+	}
+	b, err := envharness.CanonicalJSON(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})
+	if err != nil {
+		panic(err) // the table above holds strings and integers only
+	}
+	return b
+}
+
+// parse validates the arguments of a call; the result has one value for each parameter.
+func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
+	if len(raw) > maxArgs {
+		return nil, refuse(envharness.BadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
+	}
+	var given map[string]any
+	if raw != nil {
+		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
+			return nil, refuse(envharness.BadArgs, "arguments must be one JSON object")
+		}
+	}
+	in := make([]value, len(t.params))
+	known := 0
+	for i, p := range t.params {
+		v, ok := given[p.name]
+		if !ok {
+			if !p.optional {
+				return nil, refuse(envharness.BadArgs, "missing argument %s", p.name)
+			}
+			continue
+		}
+		known++
+		var rule string
+		if in[i], rule = p.check(v); rule != "" {
+			return nil, refuse(envharness.BadArgs, "argument %s %s", p.name, rule)
+		}
+	}
+	if known < len(given) {
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
+				return nil, refuse(envharness.BadArgs, "unknown argument %q", clip(name))
+			}
+		}
+	}
+	return in, nil
+}
+
+// check returns the validated argument, or the rule that it breaks.
+func (p *param) check(v any) (value, string) {
+	if p.integer {
+		f, ok := v.(float64)
+		if !ok || f != math.Trunc(f) {
+			return value{}, "must be an integer"
+		}
+		if f < 1 || f > float64(p.max) {
+			return value{}, fmt.Sprintf("must be from 1 to %d", p.max)
+		}
+		return value{n: int(f)}, ""
+	}
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		return value{}, "must be a string"
+	case p.enum != nil:
+		if !slices.Contains(p.enum, s) {
+			return value{}, "must be one of: " + strings.Join(p.enum, ", ")
+		}
+	case s == "":
+		return value{}, "must not be empty"
+	case utf8.RuneCountInString(s) > p.max:
+		return value{}, fmt.Sprintf("must not be longer than %d characters", p.max)
+	}
+	return value{s: s}, ""
+}
+
+// arguments are the arguments of a call in the order of params, integers in decimal. An empty one, at the end only, is
+// left out.
+type arguments [3]string
+
+func call(name string, args ...string) envharness.Action {
+	var a arguments
+	copy(a[:], args)
+	return envharness.Action{Name: name, Args: toolNamed(name).appendArgs(nil, a)}
+}
+
+// appendArgs writes arguments as canonical JSON. All strings are values of generated worlds, in which nothing needs an
+// escape.
+func (t *tool) appendArgs(b []byte, args arguments) []byte {
+	for i, a := range args {
+		if a == "" {
+			break
+		}
+		b = append(b, "{,"[min(i, 1)], '"')
+		b = append(b, t.params[i].name...)
+		b = append(b, '"', ':')
+		if t.params[i].integer {
+			b = append(b, a...)
+		} else {
+			b = append(append(append(b, '"'), a...), '"')
+		}
+	}
+	return append(b, '}')
+}
+
+func refuse(class envharness.ErrorClass, format string, args ...any) *envharness.ActionError {
+	return &envharness.ActionError{Class: class, Message: fmt.Sprintf(format, args...)}
+}
+
+// clip shortens what a policy sent before it is quoted in a message.
+func clip(s string) string {
+	if utf8.RuneCountInString(s) > maxID {
+		s = string([]rune(s)[:maxID]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package tooldesk
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// verify replays the calls of the log on a fresh world and compares the tables with those that the gold actions leave
+// on another one (part db), and the submitted answer with the words that it needs (part comm). The score is the product
+// of both. Notes of tickets, the session and everything that was shown have no say.
+//
+// An unknown task, a log that this world cannot have produced, or a recorded end state other than the replay's is an
+// error.
+func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
+	id := ev.Task
+	if id == "" {
+		id = defaultTask
+	}
+	t, err := makeTask(id)
+	if err != nil {
+		return envharness.Verdict{}, err
+	}
+	gold, err := t.goldWorld()
+	if err != nil {
+		return envharness.Verdict{}, err
+	}
+	e := newEpisode(t)
+	for i, entry := range ev.Log {
+		if err := ctx.Err(); err != nil {
+			return envharness.Verdict{}, err
+		}
+		switch entry.Kind {
+		case envharness.LogReset:
+			if i > 0 {
+				return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: a reset in mid-episode", i)
+			}
+			continue
+		case envharness.LogReplay, envharness.LogStep, envharness.LogRewind:
+		default:
+			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: unknown kind %q", i, entry.Kind)
+		}
+		if e.over {
+			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: the episode was over", i)
+		}
+		if entry.Kind == envharness.LogRewind {
+			e.turn = 0
+		} else {
+			e.step(entry.Action)
+		}
+	}
+	if ev.End != nil {
+		if err := sameState(ev.End, e.state()); err != nil {
+			return envharness.Verdict{}, err
+		}
+	}
+
+	v := envharness.Verdict{Status: envharness.Fail, Parts: map[string]float64{"db": 0, "comm": 0}}
+	if e.session.Answer == nil {
+		v.Reason = "nothing was submitted"
+		return v, nil
+	}
+	db, comm := e.passed(gold)
+	if db {
+		v.Parts["db"] = 1
+	}
+	if comm {
+		v.Parts["comm"] = 1
+	}
+	switch {
+	case db && comm:
+		v.Status, v.Score = envharness.Pass, 1
+	case db:
+		v.Reason = fmt.Sprintf("the answer does not name all of %q", t.required)
+	default:
+		v.Reason = "the tables differ from those of the solution"
+	}
+	return v, nil
+}
+
+// sameState compares as JSON, since a record may have ordered the keys anew.
+func sameState(recorded, replayed envharness.State) error {
+	if bytes.Equal(recorded, replayed) {
+		return nil
+	}
+	a, err := envharness.CanonicalJSON(recorded)
+	if err != nil {
+		return fmt.Errorf("tooldesk: recorded end state: %w", err)
+	}
+	b, err := envharness.CanonicalJSON(replayed)
+	if err != nil {
+		return fmt.Errorf("tooldesk: replayed end state: %w", err)
+	}
+	if !bytes.Equal(a, b) {
+		return fmt.Errorf("tooldesk: the recorded end state is not the one that the log leads to")
+	}
+	return nil
+}

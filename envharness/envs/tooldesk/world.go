@@ -1,0 +1,147 @@
+package tooldesk
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// A world is the tables of the desk. Every table but transfers is sorted by id and never grows or shrinks, so the
+// tables after a set of independent writes do not depend on the order of the writes.
+type world struct {
+	Customers []customer `json:"customers"`
+	Products  []product  `json:"products"`
+	Orders    []order    `json:"orders"`
+	Tickets   []ticket   `json:"tickets"`
+	Transfers []transfer `json:"transfers"`
+	Today     int        `json:"today"` // a day number
+}
+
+type customer struct {
+	ID      string `json:"customer_id"`
+	Name    string `json:"name"`
+	Email   string `json:"email"`
+	Address string `json:"address"`
+}
+
+type product struct {
+	SKU    string `json:"sku"`
+	Name   string `json:"name"`
+	Family string `json:"family"`
+	Cents  int    `json:"price_cents"`
+	Stock  int    `json:"stock"`
+}
+
+// The states of an order.
+const (
+	pending   = "pending"
+	delivered = "delivered"
+	cancelled = "cancelled"
+)
+
+type order struct {
+	ID        string `json:"order_id"`
+	Customer  string `json:"customer_id"`
+	Status    string `json:"status"`
+	Lines     []line `json:"lines"` // one piece each, no sku twice
+	Paid      int    `json:"paid_cents"`
+	Refunded  int    `json:"refunded_cents"`
+	Delivered int    `json:"delivered_day"` // 0 unless the status is delivered
+	Address   string `json:"address"`
+	Reason    string `json:"cancel_reason"` // empty unless cancelled
+}
+
+type line struct {
+	SKU   string `json:"sku"`
+	Name  string `json:"name"`
+	Cents int    `json:"price_cents"`
+}
+
+// The states of a ticket.
+const (
+	open     = "open"
+	resolved = "resolved"
+)
+
+type ticket struct {
+	ID       string `json:"ticket_id"`
+	Customer string `json:"customer_id"`
+	Order    string `json:"order_id"`
+	Status   string `json:"status"`
+	Opened   int    `json:"opened_day"`
+	Body     string `json:"body"`
+	Note     string `json:"note"`
+}
+
+type transfer struct {
+	Customer string `json:"customer_id"`
+	Reason   string `json:"reason"`
+}
+
+// clone copies everything that a tool can write.
+func (w *world) clone() *world {
+	c := *w
+	c.Products = slices.Clone(w.Products)
+	c.Orders = slices.Clone(w.Orders)
+	c.Tickets = slices.Clone(w.Tickets)
+	c.Transfers = slices.Clone(w.Transfers)
+	for i := range c.Orders {
+		c.Orders[i].Lines = slices.Clone(c.Orders[i].Lines)
+	}
+	return &c
+}
+
+// equal compares what the verifier grades: all tables, without the wording of the tickets' notes.
+func (w *world) equal(v *world) bool {
+	return w.Today == v.Today && slices.Equal(w.Customers, v.Customers) && slices.Equal(w.Products, v.Products) &&
+		slices.EqualFunc(w.Orders, v.Orders, order.equal) && slices.EqualFunc(w.Tickets, v.Tickets, ticket.equal) &&
+		slices.Equal(w.Transfers, v.Transfers)
+}
+
+func (o order) equal(p order) bool {
+	return o.ID == p.ID && o.Customer == p.Customer && o.Status == p.Status && slices.Equal(o.Lines, p.Lines) &&
+		o.Paid == p.Paid && o.Refunded == p.Refunded && o.Delivered == p.Delivered && o.Address == p.Address &&
+		o.Reason == p.Reason
+}
+
+func (t ticket) equal(u ticket) bool {
+	t.Note, u.Note = "", ""
+	return t == u
+}
+
+// find returns the row with the id, or nil.
+func find[T any](rows []T, id string, key func(*T) string) *T {
+	i, ok := sort.Find(len(rows), func(i int) int { return cmp.Compare(id, key(&rows[i])) })
+	if !ok {
+		return nil
+	}
+	return &rows[i]
+}
+
+func (w *world) customer(id string) *customer {
+	return find(w.Customers, id, func(c *customer) string { return c.ID })
+}
+
+func (w *world) product(sku string) *product {
+	return find(w.Products, sku, func(p *product) string { return p.SKU })
+}
+
+func (w *world) order(id string) *order {
+	return find(w.Orders, id, func(o *order) string { return o.ID })
+}
+
+func (w *world) ticket(id string) *ticket {
+	return find(w.Tickets, id, func(t *ticket) string { return t.ID })
+}
+
+// refundWindow is the number of days after delivery in which money can be paid back.
+const refundWindow = 30
+
+func (w *world) refundable(o *order) bool {
+	return o.Status == delivered && w.Today-o.Delivered <= refundWindow
+}
+
+// line returns the position of the item in the order, or -1.
+func (o *order) line(sku string) int {
+	return slices.IndexFunc(o.Lines, func(l line) bool { return l.SKU == sku })
+}

@@ -1,0 +1,132 @@
+package envharness
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// record appends a call on the base to the log, as a copy, and refuses a result that no environment may give.
+func (h *Harness) record(kind LogKind, a Action, t Transition) error {
+	t, err := cloner{}.transition(t)
+	if err != nil {
+		return err
+	}
+	e := LogEntry{Kind: kind, Action: Action{Name: a.Name}, Transition: t}
+	if len(a.Args) > 0 {
+		at := len(h.args)
+		h.args = append(h.args, a.Args...)
+		e.Action.Args = h.args[at:len(h.args):len(h.args)]
+	}
+	h.log = append(h.log, e)
+	return nil
+}
+
+// evidence copies what is known, without the state of a running episode.
+func (h *Harness) evidence() Evidence {
+	e := Evidence{
+		Task:      h.task,
+		Seed:      h.seed,
+		Options:   bytes.Clone(h.options),
+		Log:       make([]LogEntry, len(h.log)),
+		Start:     bytes.Clone(h.start),
+		End:       bytes.Clone(h.endState),
+		EndReason: h.end,
+	}
+	for i := range h.log {
+		e.Log[i] = cloner{}.entry(h.log[i])
+	}
+	return e
+}
+
+// currentEvidence is the evidence with the present state as End while the episode runs.
+func (h *Harness) currentEvidence(ctx context.Context) (Evidence, error) {
+	e := h.evidence()
+	if h.phase == running {
+		st, err := h.readState(ctx)
+		if err != nil {
+			return Evidence{}, fmt.Errorf("envharness: state: %w", err)
+		}
+		e.End = st
+	}
+	return e, nil
+}
+
+// Evidence returns a copy of what happened on the base in the present or last episode. Before the first Reset, and after a failed one,
+// it returns [ErrNeedReset].
+func (h *Harness) Evidence(ctx context.Context) (Evidence, error) {
+	if err := h.enter(); err != nil {
+		return Evidence{}, err
+	}
+	defer h.leave()
+	if h.phase == idle {
+		return Evidence{}, ErrNeedReset
+	}
+	return h.currentEvidence(ctx)
+}
+
+// Verdict asks the verifier about the present evidence; while the episode runs, that is what was reached so far. An episode that an
+// infrastructure failure ended is [Invalid], and so is one whose verifier errs, panics, or returns a score or part outside [0, 1]. A
+// Pass always has Score 1.
+//
+// The error is [ErrNeedReset], [ErrBusy], [ErrClosed] or a failure to read the state of a running episode, and says nothing about the
+// episode.
+func (h *Harness) Verdict(ctx context.Context) (Verdict, error) {
+	if err := h.enter(); err != nil {
+		return Verdict{}, err
+	}
+	defer h.leave()
+	if h.phase == idle {
+		return Verdict{}, ErrNeedReset
+	}
+	if h.end.Infra() {
+		return Verdict{Reason: h.cause.Error()}, nil
+	}
+	e, err := h.currentEvidence(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v, err := h.judge(ctx, e)
+	if err != nil {
+		v.Reason = err.Error()
+	}
+	return v, nil
+}
+
+// judge calls the verifier and holds it to its contract. An error comes with an [Invalid] verdict.
+func (h *Harness) judge(ctx context.Context, e Evidence) (Verdict, error) {
+	v, err := guard(func() (Verdict, error) { return h.world.Verifier.Verify(ctx, e) })
+	if err == nil {
+		v, err = normalise(v)
+	}
+	if err != nil {
+		return Verdict{}, &failure{EndVerifierError, err}
+	}
+	return v, nil
+}
+
+func normalise(v Verdict) (Verdict, error) {
+	unit := func(x float64) bool { return !math.IsNaN(x) && x >= 0 && x <= 1 }
+	if v.Status > Pass {
+		return Verdict{}, fmt.Errorf("status %d is unknown", v.Status)
+	}
+	if !unit(v.Score) {
+		return Verdict{}, fmt.Errorf("score %v is outside [0, 1]", v.Score)
+	}
+	v.Parts = maps.Clone(v.Parts) // the verifier may keep its own
+	for _, name := range slices.Sorted(maps.Keys(v.Parts)) {
+		if !unit(v.Parts[name]) {
+			return Verdict{}, fmt.Errorf("part %q is %v, outside [0, 1]", name, v.Parts[name])
+		}
+	}
+	switch v.Status {
+	case Pass:
+		v.Score = 1
+	case Invalid:
+		v.Score = 0
+	}
+	return v, nil
+}

@@ -1,0 +1,195 @@
+package envharness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// view shows the present situation to a hook.
+func (h *Harness) view(ctx context.Context) View {
+	shown, _ := cloner{}.observation(h.shown) // checked where it came from
+	return View{
+		Turn:  max(h.turn-1, 0), // the running turn is already counted; there is none during a reset
+		Shown: shown,
+		state: func() (State, error) { return h.publicState(ctx) },
+	}
+}
+
+// publicState returns a copy of the base's state without the graded fields.
+func (h *Harness) publicState(ctx context.Context) (State, error) {
+	if h.stater == nil {
+		return nil, nil
+	}
+	if h.public == nil {
+		st, err := h.readState(ctx)
+		if err == nil && len(h.desc.Graded) > 0 {
+			st, err = withoutFields(st, h.desc.Graded)
+		}
+		if err != nil {
+			if h.stateErr == nil {
+				h.stateErr = err
+			}
+			return nil, err
+		}
+		h.public = st
+	}
+	return bytes.Clone(h.public), nil
+}
+
+func withoutFields(st State, names []string) (State, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(st, &fields); err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		delete(fields, n)
+	}
+	return json.Marshal(fields)
+}
+
+// readState returns the base's full state, nil without a [Stater].
+func (h *Harness) readState(ctx context.Context) (State, error) {
+	if h.stater == nil {
+		return nil, nil
+	}
+	st, err := guard(func() (State, error) { return h.stater.State(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	if t := bytes.TrimLeft(st, " \t\r\n"); len(t) == 0 || t[0] != '{' || !json.Valid(st) {
+		return nil, errors.New("state is not a JSON object")
+	}
+	return st, nil
+}
+
+// observe returns the raw present observation as a copy.
+func (h *Harness) observe(ctx context.Context) (Observation, error) {
+	if h.observer != nil {
+		o, err := guard(func() (Observation, error) { return h.observer.Observe(ctx) })
+		if err == nil {
+			o, err = cloner{}.observation(o)
+		}
+		if err != nil {
+			return Observation{}, h.fault(ctx, EndEnvError, "observe", err)
+		}
+		return o, nil
+	}
+	for _, e := range slices.Backward(h.log) {
+		if e.Kind != LogRewind {
+			return cloner{}.entry(e).Transition.Observation, nil
+		}
+	}
+	return Observation{}, nil
+}
+
+// decide asks level i about an action.
+func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, error) {
+	l := &h.levels[i]
+	v := h.view(ctx)
+	e, err := guard(func() (ActionEdit, error) { return l.hooks.Action(v, cloner{}.action(a)) })
+	if err != nil || h.stateErr != nil {
+		return ActionEdit{}, h.hookFault(ctx, i, "action", err)
+	}
+	if h.recording && e.kind != editPass {
+		rec := cloner{record: true}
+		c := h.change(i)
+		in := rec.action(a)
+		c.Edit, c.Reason, c.ActionIn = e.kind.String(), rec.text(e.reason), &in
+		if e.kind == editReplace {
+			out := rec.action(e.action)
+			c.ActionOut = &out
+		}
+	}
+	return e, nil
+}
+
+// transitionHook lets level i change t.Observation and returns the reason if it truncates the episode.
+func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (truncate string, err error) {
+	l := &h.levels[i]
+	v := h.view(ctx)
+	in, _ := cloner{}.transition(*t) // checked where it came from
+	e, err := guard(func() (TransitionEdit, error) { return l.hooks.Transition(v, in) })
+	if err != nil || h.stateErr != nil {
+		return "", h.hookFault(ctx, i, "transition", err)
+	}
+	if h.recording && e.Truncate != "" {
+		c := h.change(i)
+		c.Edit, c.Reason = "truncate", cloner{record: true}.text(e.Truncate)
+	}
+	if e.Observation != nil && e.Truncate == "" {
+		out, err := cloner{}.observation(*e.Observation)
+		if err != nil {
+			return "", h.hookFault(ctx, i, "transition", err)
+		}
+		h.noteObservation(i, t.Observation, out)
+		t.Observation = out
+	}
+	return e.Truncate, nil
+}
+
+// observeHook passes o through the Observe hook of level i, if it has one.
+func (h *Harness) observeHook(ctx context.Context, i int, o Observation) (Observation, error) {
+	l := &h.levels[i]
+	if l.hooks.Observe == nil {
+		return o, nil
+	}
+	v := h.view(ctx)
+	in, _ := cloner{}.observation(o) // checked where it came from
+	out, err := guard(func() (Observation, error) { return l.hooks.Observe(v, in) })
+	if err == nil {
+		out, err = cloner{}.observation(out)
+	}
+	if err != nil || h.stateErr != nil {
+		return Observation{}, h.hookFault(ctx, i, "observe", err)
+	}
+	h.noteObservation(i, o, out)
+	return out, nil
+}
+
+// hookFault ends the episode after a hook of level i failed, or after the base failed to show the hook its state.
+func (h *Harness) hookFault(ctx context.Context, i int, hook string, err error) error {
+	if h.stateErr != nil {
+		return h.fault(ctx, EndEnvError, "state", h.stateErr)
+	}
+	return h.fault(ctx, EndComponentError, fmt.Sprintf("%s: %s", h.levels[i].spec.ID, hook), err)
+}
+
+// change returns the record of what level i changes in the running turn.
+func (h *Harness) change(i int) *Layer {
+	if h.changes == nil {
+		h.changes = make([]*Layer, len(h.levels))
+	}
+	if h.changes[i] == nil {
+		h.changes[i] = &Layer{Component: h.levels[i].spec.ID}
+	}
+	return h.changes[i]
+}
+
+func (h *Harness) noteObservation(i int, in, out Observation) {
+	if !h.recording || sameObservation(in, out) {
+		return
+	}
+	rec := cloner{record: true}
+	c := h.change(i)
+	if c.ObservationIn == nil { // else the Transition hook changed it before the Observe hook did
+		in, _ = rec.observation(in)
+		c.ObservationIn = &in
+	}
+	out, _ = rec.observation(out)
+	c.ObservationOut = &out
+}
+
+// takeLayers returns the changes of the running turn, innermost first.
+func (h *Harness) takeLayers() []Layer {
+	var out []Layer
+	for _, c := range h.changes {
+		if c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}

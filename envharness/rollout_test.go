@@ -1,0 +1,553 @@
+package envharness_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	eh "github.com/throughline-go/throughline/envharness"
+)
+
+func tasks(n int) []eh.Task {
+	ts := make([]eh.Task, n)
+	for i := range ts {
+		ts[i] = eh.Task{ID: fmt.Sprintf("[%d,%d]", 2+i%3, 12/(2+i%3)+i%2), Split: "train"}
+	}
+	return ts
+}
+
+// randomPolicy draws from the stream of its slot.
+func randomPolicy(slot int) eh.Policy {
+	r := eh.Stream(11, fmt.Sprintf("policy/%d", slot), 0)
+	return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) {
+		switch n := r.IntN(10); {
+		case n < 2:
+			return stop, nil
+		case n < 3:
+			return eh.Action{}, fmt.Errorf("%w: gibberish \xff", eh.ErrBadAction)
+		case n < 4:
+			return eh.Action{Name: "combine", Args: json.RawMessage("{\"<bad\xff")}, nil
+		}
+		return combine(r.IntN(2), r.IntN(2), []string{"mul", "add"}[r.IntN(2)]), nil
+	})
+}
+
+func noisy() eh.Component {
+	return eh.Rules(eh.ComponentSpec{Tag: "noisy", Axis: eh.AxisObservation, Params: json.RawMessage(`{ "p": 0.5 }`)}, func(e eh.EpisodeInfo) (eh.Hooks, error) {
+		return eh.Hooks{
+			Action: func(_ eh.View, a eh.Action) (eh.ActionEdit, error) {
+				switch n := e.Rand.IntN(10); {
+				case n < 1:
+					return eh.AnswerAction("busy", eh.ActionError{Class: eh.Transient, Retryable: true}), nil
+				case n < 2:
+					return eh.ReplaceAction(combine(0, 1, "add")), nil
+				}
+				return eh.PassAction(), nil
+			},
+			Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+				if e.Rand.IntN(2) == 0 {
+					o.Text += " \xfe<noise>"
+				}
+				return o, nil
+			},
+		}, nil
+	})
+}
+
+func write(t testing.TB, traces []eh.Trace) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := eh.WriteTraces(&b, traces); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func read(s string) ([]eh.Trace, error) {
+	var out []eh.Trace
+	for tr, err := range eh.ReadTraces(strings.NewReader(s)) {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, tr)
+	}
+	return out, nil
+}
+
+// The same seeds give the same bytes whatever the number of workers, and what is written comes back exactly (rules R05, R06).
+func TestRolloutsDeterministic(t *testing.T) {
+	var open atomic.Int64
+	stack := []eh.Component{noisy(), blockOp("mul"), ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 6})}
+	var all []string
+	var traces []eh.Trace
+	for _, parallel := range []int{0, 1, 8} {
+		var calls []int
+		var err error
+		traces, err = eh.Rollouts(t.Context(), toyWorld(&open, nil), stack, randomPolicy, tasks(40),
+			&eh.RolloutOptions{Parallel: parallel, Seed: 3, Progress: func(done, total int) { calls = append(calls, done*1000+total) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range calls {
+			if c != (i+1)*1000+40 {
+				t.Errorf("progress %v", calls)
+			}
+		}
+		if len(calls) != 40 || open.Load() != 0 {
+			t.Errorf("%d reports of progress, %d environments open", len(calls), open.Load())
+		}
+		all = append(all, write(t, traces))
+	}
+	if all[0] != all[1] || all[1] != all[2] {
+		t.Error("traces depend on Parallel")
+	}
+	ends := map[eh.EndReason]int{}
+	for i, tr := range traces {
+		ends[tr.End]++
+		if tr.Slot != i || tr.Verdict.Status == eh.Invalid {
+			t.Errorf("slot %d: %d %v %s", i, tr.Slot, tr.Verdict, tr.Cause)
+		}
+	}
+	if ends[eh.EndTerminated] == 0 || ends["budget:b"] == 0 {
+		t.Errorf("the test covers too little: %v", ends)
+	}
+	if traces[0].Seed != traces[6].Seed || traces[0].Seed == traces[1].Seed {
+		t.Error("seeds must follow from the task id alone")
+	}
+	back, err := read(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(traces, back); d != "" {
+		t.Errorf("round trip (-want +got):\n%s", d)
+	}
+}
+
+// Rule 7.1 case 14: a trace holds both sides of every component, and the runner's cap has a flag and a reason.
+func TestTraceHoldsBothSides(t *testing.T) {
+	swap := ruleID("swap", eh.AxisAction, eh.Hooks{Action: func(v eh.View, a eh.Action) (eh.ActionEdit, error) {
+		if v.Turn == 0 {
+			return eh.ReplaceAction(combine(1, 0, "add")), nil
+		}
+		return eh.PassAction(), nil
+	}})
+	shout := ruleID("shout", eh.AxisObservation, eh.Hooks{Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+		o.Text = strings.ToUpper(o.Text)
+		return o, nil
+	}})
+	env := &toy{start: []int{1, 2, 4, 6}}
+	traces, err := eh.Rollouts(t.Context(), worldOf(bare{env}), []eh.Component{eh.Setup(combine(2, 3, "add")), swap, shout, blockOp("mul")},
+		func(int) eh.Policy {
+			return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) {
+				switch t.Index {
+				case 0:
+					return combine(0, 1, "add"), nil
+				case 1:
+					return combine(0, 1, "mul"), nil
+				case 2:
+					return eh.Action{}, fmt.Errorf("%w: no JSON", eh.ErrBadAction)
+				}
+				return combine(0, 1, "add"), nil
+			})
+		}, []eh.Task{{Seed: new(uint64(9))}}, &eh.RolloutOptions{MaxTurns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := traces[0]
+	obs := func(text string, nums ...any) eh.Observation {
+		return eh.Observation{Text: text, Data: map[string]any{"numbers": nums}}
+	}
+	act := func(i, j int, op string) *eh.Action { return new(combine(i, j, op)) }
+	shouted := func(lower eh.Observation) eh.Layer {
+		up := lower
+		up.Text = strings.ToUpper(lower.Text)
+		return eh.Layer{Component: "shout", ObservationIn: &lower, ObservationOut: &up}
+	}
+	raw0, raw1, raw2 := obs("numbers 1 2 10", 1.0, 2.0, 10.0), obs("numbers 10 3", 10.0, 3.0), obs("numbers 13", 13.0)
+	up := func(o eh.Observation) eh.Observation { o.Text = strings.ToUpper(o.Text); return o }
+	blocked := up(raw1)
+	blocked.Text = "[blocked] no mul\n\n" + blocked.Text
+	blocked.Data = map[string]any{"numbers": []any{10.0, 3.0}, "blocked": true, "blocked_reason": "no mul"}
+	invalid := up(raw1)
+	invalid.Text = "[invalid action] no JSON\n\n" + invalid.Text
+	want := eh.Trace{
+		Task: eh.Task{Seed: new(uint64(9))}, Seed: 9,
+		Components: []eh.ComponentSpec{
+			{Tag: "start_replay", ID: "start_replay", Axis: "S0", Params: json.RawMessage(`{"actions":[{"name":"combine","args":{"i":2,"j":3,"op":"add"}}]}`)},
+			{Tag: "rule", ID: "swap", Axis: "A"}, {Tag: "rule", ID: "shout", Axis: "O"}, {Tag: "rule", ID: "rule", Axis: "A"},
+		},
+		Log: []eh.LogEntry{
+			{Kind: eh.LogReset, Transition: eh.Transition{Observation: obs("numbers 1 2 4 6", 1.0, 2.0, 4.0, 6.0)}},
+			{Kind: eh.LogReplay, Action: combine(2, 3, "add"), Transition: eh.Transition{Observation: raw0}},
+		},
+		Layers: []eh.Layer{shouted(raw0)},
+		Shown:  up(raw0),
+		Turns: []eh.TurnTrace{
+			{Proposed: act(0, 1, "add"), Applied: act(1, 0, "add"), Raw: &eh.Transition{Observation: raw1}, Shown: eh.Transition{Observation: up(raw1)},
+				Layers: []eh.Layer{{Component: "swap", Edit: "replace", ActionIn: act(0, 1, "add"), ActionOut: act(1, 0, "add")}, shouted(raw1)}},
+			{Proposed: act(0, 1, "mul"), Shown: eh.Transition{Observation: blocked, Error: &eh.ActionError{Class: eh.Permission, Message: "no mul"}},
+				Layers: []eh.Layer{shouted(raw1), {Component: "rule", Edit: "block", Reason: "no mul", ActionIn: act(0, 1, "mul")}}},
+			{Shown: eh.Transition{Observation: invalid, Error: &eh.ActionError{Class: eh.BadArgs, Message: "no JSON"}}, Layers: []eh.Layer{shouted(raw1)}},
+			{Proposed: act(0, 1, "add"), Applied: act(0, 1, "add"), Raw: &eh.Transition{Observation: raw2}, Layers: []eh.Layer{shouted(raw2)},
+				Shown: eh.Transition{Observation: raw2, Truncated: true, Reason: "max_turns"}},
+		},
+		Verdict: eh.Verdict{Status: eh.Fail}, End: eh.EndMaxTurns,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A component with both hooks on the way out is one layer, and a truncation takes its turn's edits back.
+func TestTraceOfTransitionEdits(t *testing.T) {
+	text := func(s string) *eh.Observation { return &eh.Observation{Text: s} }
+	both := ruleID("both", eh.AxisTransition, eh.Hooks{
+		Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+			return eh.TransitionEdit{Observation: text("T")}, nil
+		},
+		Observe: func(v eh.View, o eh.Observation) (eh.Observation, error) {
+			return eh.Observation{Text: o.Text + "O"}, nil
+		},
+	})
+	cut := ruleID("cut", eh.AxisTransition, eh.Hooks{Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+		if v.Turn == 1 {
+			return eh.TransitionEdit{Truncate: "tired"}, nil
+		}
+		return eh.TransitionEdit{}, nil
+	}})
+	traces, err := eh.Rollouts(t.Context(), worldOf(plain{}), []eh.Component{both, cut}, func(int) eh.Policy { return script(stop, stop, stop) }, tasks(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := eh.Layer{Component: "both", ObservationIn: text("hello"), ObservationOut: text("TO")}
+	raw := &eh.Transition{Observation: *text("hello")}
+	want := []eh.TurnTrace{
+		{Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer}, Shown: eh.Transition{Observation: *text("TO")}},
+		{Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer, {Component: "cut", Edit: "truncate", Reason: "tired"}},
+			Shown: eh.Transition{Observation: *text("hello"), Truncated: true, Reason: "budget:cut:tired"}},
+	}
+	if d := cmp.Diff(want, traces[0].Turns); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// The lower of the caller's cap and the environment's own counts; without either it is 50.
+func TestMaxTurns(t *testing.T) {
+	for _, tt := range []struct{ own, option, want int }{{3, 9, 3}, {9, 3, 3}, {3, 0, 3}, {0, 7, 7}, {0, 0, 50}} {
+		w := toyWorld(nil, func(e *toy) { e.limit = tt.own })
+		traces, err := eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy { return failing(eh.ErrBadAction) }, tasks(1), &eh.RolloutOptions{MaxTurns: tt.option})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(traces[0].Turns); n != tt.want || traces[0].End != eh.EndMaxTurns {
+			t.Errorf("own %d, option %d: %d turns, end %s", tt.own, tt.option, n, traces[0].End)
+		}
+	}
+}
+
+func TestPolicyTurns(t *testing.T) {
+	var turns []eh.Turn
+	begun := 0
+	p := &beginner{begin: func(tools []eh.Tool) error { begun += len(tools); return nil }, act: func(turn eh.Turn) (eh.Action, error) {
+		clear(turn.Shown.Data)
+		turns = append(turns, turn)
+		turn.Tools[0].Name = "mine"
+		return combine(0, 9, "mul"), nil
+	}}
+	w := toyWorld(nil, func(e *toy) { e.limit = 3 })
+	traces, err := eh.Rollouts(t.Context(), w, []eh.Component{ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 2})}, func(int) eh.Policy { return p }, tasks(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if begun != 2 || len(turns) != 2 || traces[0].End != "budget:b" {
+		t.Fatalf("begun with %d tools, %d turns, end %s %s", begun, len(turns), traces[0].End, traces[0].Cause)
+	}
+	if turns[0].Left != 2 || turns[1].Left != 1 || turns[1].Index != 1 || turns[0].Error != nil || turns[1].Error.Class != eh.BadArgs {
+		t.Errorf("turns %+v", turns)
+	}
+	if traces[0].Turns[0].Shown.Observation.Data["numbers"] == nil {
+		t.Error("a policy changed the record")
+	}
+}
+
+type beginner struct {
+	begin func([]eh.Tool) error
+	act   func(eh.Turn) (eh.Action, error)
+}
+
+func (b *beginner) Begin(_ context.Context, tools []eh.Tool) error      { return b.begin(tools) }
+func (b *beginner) Act(_ context.Context, t eh.Turn) (eh.Action, error) { return b.act(t) }
+func failing(err error) eh.Policy {
+	return eh.PolicyFunc(func(context.Context, eh.Turn) (eh.Action, error) { return eh.Action{}, err })
+}
+func panicking() eh.Policy {
+	return eh.PolicyFunc(func(context.Context, eh.Turn) (eh.Action, error) { panic("ouch") })
+}
+func onStep(f func(context.Context) error) func(*toy) {
+	return func(e *toy) {
+		e.onStep = func(ctx context.Context, _ *toy, _ eh.Action) (*eh.Transition, error) { return nil, f(ctx) }
+	}
+}
+
+// Every failure stays in its slot (rule R03): the trace is Invalid with the cause, or judged where the policy is at fault.
+func TestRolloutFailures(t *testing.T) {
+	good := func() eh.Policy { return script(combine(0, 1, "mul"), stop) }
+	tests := []struct {
+		name   string
+		change func(*toy)
+		verify eh.Verifier
+		stack  eh.Component
+		policy eh.Policy
+		end    eh.EndReason
+		status eh.Status
+		cause  string
+	}{
+		{"all well", nil, nil, nil, good(), eh.EndTerminated, eh.Pass, ""},
+		{"policy stops", nil, nil, nil, failing(eh.ErrStop), eh.EndAgentStop, eh.Fail, ""},
+		{"policy errs", nil, nil, nil, failing(errBoom), eh.EndAgentError, eh.Fail, "boom"},
+		{"policy infrastructure", nil, nil, nil, failing(fmt.Errorf("%w: 503", eh.ErrInfra)), eh.EndPolicyInfra, eh.Invalid, "503"},
+		{"infrastructure beats bad action", nil, nil, nil, failing(errors.Join(eh.ErrBadAction, eh.ErrInfra)), eh.EndPolicyInfra, eh.Invalid, "infrastructure"},
+		{"policy panics", nil, nil, nil, panicking(), eh.EndPolicyInfra, eh.Invalid, "panic: ouch"},
+		{"no policy", nil, nil, nil, nil, eh.EndPolicyInfra, eh.Invalid, "newPolicy"},
+		{"begin errs", nil, nil, nil, &beginner{begin: func([]eh.Tool) error { return errBoom }}, eh.EndAgentError, eh.Fail, "boom"},
+		{"unreadable answers", nil, nil, nil, failing(eh.ErrBadAction), eh.EndMaxTurns, eh.Fail, ""},
+		{"environment errs", onStep(func(context.Context) error { return errBoom }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
+		{"environment panics", onStep(func(context.Context) error { panic("ouch") }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "panic: ouch"},
+		{"environment hangs", onStep(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }), nil, nil, good(), eh.EndTimeout, eh.Invalid, "deadline"},
+		{"reset errs", func(e *toy) { e.onReset = func() error { return errBoom } }, nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
+		{"close errs", func(e *toy) { e.onClose = func() error { return errBoom } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: boom"},
+		{"close panics", func(e *toy) { e.onClose = func() error { panic("ouch") } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: panic: ouch"},
+		{"component errs", nil, nil, rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), errBoom }}),
+			good(), eh.EndComponentError, eh.Invalid, "rule: action: boom"},
+		{"illegal start", nil, nil, eh.Setup(stop), good(), eh.EndComponentError, eh.Invalid, "setup failed"},
+		{"verifier errs", nil, eh.VerifierFunc(func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{Status: eh.Pass}, errBoom }),
+			nil, good(), eh.EndVerifierError, eh.Invalid, "boom"},
+	}
+	synctest.Test(t, func(t *testing.T) { // for the deadline
+		for _, tt := range tests {
+			var open atomic.Int64
+			w := toyWorld(&open, nil)
+			mk := w.New
+			made := 0
+			w.New = func(ctx context.Context) (eh.Environment, error) {
+				env, err := mk(ctx)
+				if made++; made == 2 && tt.change != nil { // the second of three, one at a time
+					done := env.(*toy).onClose
+					tt.change(env.(*toy))
+					if after := env.(*toy).onClose; after != nil {
+						env.(*toy).onClose = func() error { return errors.Join(done(), after()) }
+					}
+				}
+				return env, err
+			}
+			base := w.Verifier
+			w.Verifier = eh.VerifierFunc(func(ctx context.Context, e eh.Evidence) (eh.Verdict, error) {
+				if e.Task == "[4,6]" && tt.verify != nil {
+					return tt.verify.Verify(ctx, e)
+				}
+				return base.Verify(ctx, e)
+			})
+			var stack []eh.Component
+			if tt.stack != nil {
+				stack = append(stack, eh.Rules(tt.stack.Spec(), func(e eh.EpisodeInfo) (eh.Hooks, error) {
+					if e.Task == "[4,6]" {
+						return tt.stack.Begin(e)
+					}
+					return eh.Hooks{}, nil
+				}))
+			}
+			newPolicy := func(slot int) eh.Policy {
+				if slot == 1 {
+					return tt.policy
+				}
+				return good()
+			}
+			traces, err := eh.Rollouts(t.Context(), w, stack, newPolicy, []eh.Task{{ID: "[3,8]"}, {ID: "[4,6]"}, {ID: "[2,12]"}},
+				&eh.RolloutOptions{MaxTurns: 3, StepTimeout: time.Minute})
+			if err != nil || len(traces) != 3 {
+				t.Fatalf("%s: %d traces, %v", tt.name, len(traces), err)
+			}
+			if traces[0].Verdict.Status != eh.Pass || traces[2].Verdict.Status != eh.Pass {
+				t.Errorf("%s: the other slots suffered: %+v", tt.name, traces)
+			}
+			got := traces[1]
+			if got.End != tt.end || got.Verdict.Status != tt.status || (tt.cause == "") != (got.Cause == "") || !strings.Contains(got.Cause, tt.cause) {
+				t.Errorf("%s: end %s, verdict %v, cause %q", tt.name, got.End, got.Verdict, got.Cause)
+			}
+			if got.End.Infra() != (got.Verdict.Status == eh.Invalid) {
+				t.Errorf("%s: end %s does not fit %v", tt.name, got.End, got.Verdict.Status)
+			}
+			if open.Load() != 0 {
+				t.Errorf("%s: %d environments left open", tt.name, open.Load())
+			}
+			if back, err := read(write(t, traces)); err != nil || !cmp.Equal(traces, back) {
+				t.Errorf("%s: round trip: %v", tt.name, err)
+			}
+		}
+	})
+}
+
+func TestRolloutArguments(t *testing.T) {
+	ok := func(int) eh.Policy { return script() }
+	w := toyWorld(nil, nil)
+	for name, f := range map[string]func() ([]eh.Trace, error){
+		"no policy": func() ([]eh.Trace, error) { return eh.Rollouts(t.Context(), w, nil, nil, tasks(1), nil) },
+		"no world":  func() ([]eh.Trace, error) { return eh.Rollouts(t.Context(), eh.World{}, nil, ok, tasks(1), nil) },
+		"negative": func() ([]eh.Trace, error) {
+			return eh.Rollouts(t.Context(), w, nil, ok, tasks(1), &eh.RolloutOptions{Parallel: -1})
+		},
+		"wrong order": func() ([]eh.Trace, error) {
+			return eh.Rollouts(t.Context(), w, []eh.Component{blockOp("x"), eh.Setup()}, ok, nil, nil)
+		},
+	} {
+		if traces, err := f(); err == nil || traces != nil {
+			t.Errorf("%s: %v, %v", name, traces, err)
+		}
+	}
+	if traces, err := eh.Rollouts(t.Context(), w, nil, ok, nil, &eh.RolloutOptions{Parallel: 4}); err != nil || len(traces) != 0 {
+		t.Errorf("no tasks: %v, %v", traces, err)
+	}
+}
+
+// Cancellation stops quickly, keeps what was completed, closes everything and leaves no goroutine.
+func TestRolloutsCancel(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var open atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	slow := toyWorld(&open, func(e *toy) {
+		e.onStep = func(ctx context.Context, e *toy, _ eh.Action) (*eh.Transition, error) {
+			if slices.Equal(e.numbers, []int{1, 1}) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, nil
+		}
+	})
+	ts := slices.Concat(tasks(5), slices.Repeat([]eh.Task{{ID: "[1,1]"}}, 50))
+	traces, err := eh.Rollouts(ctx, slow, nil, func(int) eh.Policy { return script(combine(0, 1, "mul"), stop) }, ts,
+		&eh.RolloutOptions{Parallel: 4, Progress: func(done, _ int) {
+			if done == 5 {
+				cancel()
+			}
+		}})
+	if !errors.Is(err, context.Canceled) || len(traces) != 5 {
+		t.Errorf("%d traces, %v", len(traces), err)
+	}
+	for i, tr := range traces {
+		if tr.Slot != i || tr.End != eh.EndTerminated {
+			t.Errorf("trace %d: slot %d, end %s", i, tr.Slot, tr.End)
+		}
+	}
+	if open.Load() != 0 {
+		t.Errorf("%d environments left open", open.Load())
+	}
+	for i := 0; runtime.NumGoroutine() > before; i++ {
+		if i == 1e6 {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
+		runtime.Gosched()
+	}
+}
+
+// 7.1 case 12: infrastructure failures are no failures of the policy.
+func TestSuccessRate(t *testing.T) {
+	with := func(ss ...eh.Status) (ts []eh.Trace) {
+		for _, s := range ss {
+			ts = append(ts, eh.Trace{Verdict: eh.Verdict{Status: s}})
+		}
+		return ts
+	}
+	tests := []struct {
+		in     []eh.Trace
+		rate   float64
+		valid  int
+		reason string
+	}{
+		{with(eh.Pass, eh.Pass, eh.Fail, eh.Invalid, eh.Invalid), 2. / 3, 3, "Pass / (Pass + Fail)"},
+		{with(eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid), math.NaN(), 0, "five timeouts: no rate, and not 0.00"},
+		{nil, math.NaN(), 0, "nothing played"},
+	}
+	for _, tt := range tests {
+		rate, valid := eh.SuccessRate(tt.in)
+		if valid != tt.valid || (rate != tt.rate && !(math.IsNaN(rate) && math.IsNaN(tt.rate))) {
+			t.Errorf("got %v of %d, want %v of %d (%s)", rate, valid, tt.rate, tt.valid, tt.reason)
+		}
+	}
+}
+
+func TestReadTracesRefuses(t *testing.T) {
+	good := strings.TrimSuffix(write(t, []eh.Trace{{End: eh.EndTerminated}}), "\n")
+	tests := []struct{ name, in, says string }{
+		{"not JSON", good + "\n\n{", "line 3"},
+		{"version", strings.Replace(good, `"schema_version":1`, `"schema_version":2`, 1), "line 1: schema_version is 2"},
+		{"no version", `{"slot":0}`, "schema_version is 0"},
+		{"unknown field", strings.Replace(good, `"slot"`, `"slut"`, 1), "unknown field"},
+		{"unknown status", strings.Replace(good, `"invalid"`, `"maybe"`, 1), "maybe"},
+		{"two documents", good + good, "line 1"},
+		{"score", strings.Replace(good, `"score":0`, `"score":3`, 1), "outside"},
+		{"an array", `[]`, "line 1"},
+	}
+	for _, tt := range tests {
+		if _, err := read(tt.in); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	if ts, err := read("\n" + good + "\n\n" + good + "\n"); err != nil || len(ts) != 2 {
+		t.Errorf("blank lines: %d, %v", len(ts), err)
+	}
+	for range eh.ReadTraces(strings.NewReader(good + "\n" + good)) {
+		break // stopping early must be possible
+	}
+	if err := eh.WriteTraces(&bytes.Buffer{}, []eh.Trace{{}, {Verdict: eh.Verdict{Score: math.NaN()}}}); err == nil || !strings.Contains(err.Error(), "trace 1") {
+		t.Errorf("NaN: %v", err)
+	}
+	if err := eh.WriteTraces(brokenWriter{}, []eh.Trace{{}}); !errors.Is(err, errBoom) {
+		t.Errorf("broken writer: %v", err)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBoom }
+
+// What is read can be written and read again without a change.
+func FuzzReadTraces(f *testing.F) {
+	stack := []eh.Component{eh.Setup(combine(0, 1, "add")), noisy(), blockOp("mul")}
+	traces, err := eh.Rollouts(f.Context(), toyWorld(nil, func(t *toy) { t.start = []int{1, 2, 3, 4} }), stack, randomPolicy, []eh.Task{{}, {ID: "[1,2,3]"}, {ID: "x"}}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, t := range traces {
+		f.Add([]byte(write(f, []eh.Trace{t})))
+	}
+	f.Add([]byte("{\"schema_version\":1,\"turns\":[{\"proposed\":{\"name\":\"a\",\"args\": {\"b\" : \"<\u2028\xff\"} }}],\"log\":[],\"layers\":[]}\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		first, err := read(string(in))
+		if err != nil && len(first) == 0 {
+			return
+		}
+		out := write(t, first)
+		second, err := read(out)
+		if err != nil {
+			t.Fatalf("cannot read back %q: %v", out, err)
+		}
+		if d := cmp.Diff(first, second); d != "" {
+			t.Fatalf("(-want +got):\n%s", d)
+		}
+		if again := write(t, second); again != out {
+			t.Fatalf("%q became %q", out, again)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package envharness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Setup returns a component that starts every episode further along: the actions are carried out on the base before the first turn,
+// below all other components (the paper's Stage). Then the base's counters are set to zero ([Rewinder]).
+//
+// The reset fails with [ErrStart], naming index and action, if an action is refused or errs or ends the episode, if the counters
+// cannot be rewound although the base declares MaxTurns, if no admissible action is left, or if the verifier does not say [Fail] of the
+// start. No actions: nothing happens, no rewind either.
+//
+// Tag start_replay, axis S0, params {"actions": [...]}. It is sound under exactly the conditions that the reset checks.
+func Setup(actions ...Action) Component { return setup{cloner{}.actions(actions)} }
+
+type setup struct{ actions []Action }
+
+func (s setup) Spec() ComponentSpec {
+	actions := s.actions
+	if actions == nil {
+		actions = []Action{}
+	}
+	params, _ := json.Marshal(map[string]any{"actions": actions}) // Check reports what cannot be written
+	return ComponentSpec{Tag: "start_replay", Axis: AxisStart, Params: params}
+}
+
+func (s setup) Check() error {
+	for i, a := range s.actions {
+		if len(a.Args) > 0 && !json.Valid(a.Args) {
+			return fmt.Errorf("action %d (%s): arguments are not JSON", i, a.Name)
+		}
+	}
+	return nil
+}
+
+func (s setup) Begin(EpisodeInfo) (Hooks, error) {
+	return Hooks{Start: func(View) ([]Action, error) { return cloner{}.actions(s.actions), nil }}, nil
+}
+
+// setup carries out the Start hooks, innermost first, reads the start state and checks the start.
+func (h *Harness) setup(ctx context.Context) error {
+	replayed := ""
+	for i := range h.levels {
+		l := &h.levels[i]
+		if l.hooks.Start == nil {
+			continue
+		}
+		v := h.view(ctx)
+		v.Shown = cloner{}.entry(h.log[len(h.log)-1]).Transition.Observation
+		actions, err := guard(func() ([]Action, error) { return l.hooks.Start(v) })
+		if err != nil || h.stateErr != nil {
+			return h.hookFault(ctx, i, "start", err)
+		}
+		actions = cloner{}.actions(actions)
+		for k, a := range actions {
+			t, err := h.stepBase(ctx, a)
+			if err == nil {
+				err = h.record(LogReplay, a, t)
+			}
+			if err == nil {
+				err = refusal(t)
+			}
+			if err != nil {
+				return h.badStart(ctx, l.spec.ID, fmt.Errorf("action %d (%s %s): %w", k, a.Name, a.Args, err))
+			}
+			replayed = l.spec.ID
+		}
+	}
+	if replayed != "" {
+		if err := h.rewind(ctx); err != nil {
+			return h.badStart(ctx, replayed, err)
+		}
+	}
+	var err error
+	if h.start, err = h.readState(ctx); err != nil {
+		return h.fault(ctx, EndEnvError, "state", err)
+	}
+	if replayed == "" {
+		return nil
+	}
+	obs, err := h.observe(ctx)
+	if err != nil {
+		return err
+	}
+	if obs.Actions != nil && len(obs.Actions) == 0 {
+		return h.badStart(ctx, replayed, errors.New("no admissible action is left"))
+	}
+	e := h.evidence()
+	e.End = append(State(nil), h.start...)
+	v, err := h.judge(ctx, e)
+	if err == nil && v.Status != Fail {
+		err = fmt.Errorf("the verdict on the start is %s, not fail", v.Status)
+	}
+	if err != nil {
+		return h.badStart(ctx, replayed, err)
+	}
+	return nil
+}
+
+func refusal(t Transition) error {
+	switch {
+	case t.Error != nil:
+		return fmt.Errorf("refused: %s: %s", t.Error.Class, t.Error.Message)
+	case t.Ended():
+		return errors.New("it ended the episode")
+	}
+	return nil
+}
+
+func (h *Harness) rewind(ctx context.Context) error {
+	if h.rewinder == nil {
+		if h.desc.MaxTurns > 0 {
+			return errors.New("the environment counts turns and cannot rewind them")
+		}
+		return nil
+	}
+	if _, err := guard(func() (struct{}, error) { return struct{}{}, h.rewinder.RewindCounters(ctx) }); err != nil {
+		return fmt.Errorf("rewind: %w", err)
+	}
+	h.public = nil
+	return h.record(LogRewind, Action{}, Transition{})
+}
+
+func (h *Harness) badStart(ctx context.Context, id string, err error) error {
+	return h.fault(ctx, EndComponentError, id, fmt.Errorf("%w: %w", ErrStart, err))
+}

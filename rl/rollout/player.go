@@ -1,0 +1,131 @@
+package rollout
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/linear"
+)
+
+// A Choice is one decision with what is needed to train on it.
+type Choice struct {
+	Candidates [][]linear.Feature // one sparse vector per admissible action; read only
+	Chosen     int                // index of the action taken
+	LogProb    float64            // its log-probability, in nats, when it was taken
+}
+
+// A Player is an [envharness.Policy] that chooses among the admissible actions of each turn with a linear policy. It serves one episode at a time
+// and remembers that episode; the linear policy is only read, so many players may share it.
+type Player struct {
+	policy      *linear.Policy
+	features    Features
+	temperature float64
+	rng         *rand.Rand
+	planned     bool // the plan is followed, nothing is chosen
+	plan        []envharness.Action
+	s           Situation
+	choices     []Choice
+	logp        []float64
+}
+
+// NewPlayer returns a player that samples from p at the given temperature (0 means the most probable action, ties by lowest index)
+// with draws from rng. Nil features mean CallFeatures(p.Dim()). Procedures are the skills it is given, most relevant first; see [Situation].
+func NewPlayer(p *linear.Policy, features Features, temperature float64, rng *rand.Rand, procedures [][]string) *Player {
+	if features == nil {
+		features = CallFeatures(p.Dim())
+	}
+	if rng == nil {
+		rng = rand.New(rand.NewPCG(1, 2))
+	}
+	return &Player{policy: p, features: features, temperature: temperature, rng: rng, s: Situation{Procedures: procedures}}
+}
+
+// Act picks one of t.Shown.Actions. It fails when there are none.
+func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, error) {
+	if len(t.Shown.Actions) == 0 {
+		return envharness.Action{}, fmt.Errorf("rollout: turn %d: the environment lists no admissible actions", t.Index)
+	}
+	if t.Index == 0 {
+		p.s.Task, p.s.Past, p.choices = t.Shown.Text, nil, nil
+	} else if n := len(p.s.Past); n > 0 {
+		p.s.Past[n-1].Error, p.s.Past[n-1].Shown = t.Error, t.Shown.Text
+	}
+	p.s.Turn = t
+	candidates := p.features(&p.s)
+	if len(candidates) != len(t.Shown.Actions) {
+		return envharness.Action{}, fmt.Errorf("rollout: turn %d: features for %d of %d actions", t.Index, len(candidates), len(t.Shown.Actions))
+	}
+	// The recorded log-probability is that of the distribution sampled from; a greedy choice is recorded at temperature 1.
+	temperature := p.temperature
+	if temperature == 0 {
+		temperature = 1
+	}
+	p.logp = p.policy.LogProbs(p.logp, candidates, temperature)
+	var chosen int
+	switch {
+	case p.planned:
+		var err error
+		if chosen, err = p.follow(t); err != nil {
+			return envharness.Action{}, err
+		}
+	case p.temperature == 0:
+		chosen = linear.Greedy(p.logp)
+	default:
+		chosen = linear.Sample(p.rng, p.logp)
+	}
+	a := t.Shown.Actions[chosen]
+	p.choices = append(p.choices, Choice{Candidates: candidates, Chosen: chosen, LogProb: p.logp[chosen]})
+	p.s.Past = append(p.s.Past, Past{Action: a})
+	return a, nil
+}
+
+// follow returns the candidate that is next in the plan: the step after the last one carried out, so a refused step is tried again.
+func (p *Player) follow(t envharness.Turn) (int, error) {
+	done := 0
+	for _, past := range p.s.Past {
+		if past.Error == nil {
+			done++
+		}
+	}
+	if n := len(p.s.Past); n > 0 && t.Error != nil && !t.Error.Retryable {
+		return 0, fmt.Errorf("rollout: turn %d: planned action %s was refused: %s", t.Index, p.s.Past[n-1].Action.Name, t.Error.Message)
+	}
+	if done >= len(p.plan) {
+		return 0, fmt.Errorf("rollout: turn %d: the plan of %d actions did not end the episode", t.Index, len(p.plan))
+	}
+	want := p.plan[done]
+	for i, a := range t.Shown.Actions {
+		if same(a, want) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("rollout: turn %d: planned action %s %s is not admissible", t.Index, want.Name, want.Args)
+}
+
+func same(a, b envharness.Action) bool {
+	if a.Name != b.Name {
+		return false
+	}
+	if string(a.Args) == string(b.Args) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a.Args, &x) == nil && json.Unmarshal(b.Args, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// trajectory turns what the player did into rl's form; the verdict's reward is set by the caller.
+func (p *Player) trajectory(trace envharness.Trace) rl.Trajectory {
+	t := rl.Trajectory{Group: trace.Task.ID, Task: trace.Task.ID, Split: trace.Task.Split, Turns: make([]rl.Turn, len(p.choices))}
+	for i, c := range p.choices {
+		t.Turns[i] = rl.Turn{
+			Tokens:  []rl.Token{{ID: c.Chosen, Trainable: true, LogProb: c.LogProb}},
+			Invalid: trace.Turns[i].Shown.Error != nil,
+		}
+	}
+	return t
+}

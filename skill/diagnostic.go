@@ -1,0 +1,67 @@
+package skill
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Severity says what a [Diagnostic] means for its file.
+type Severity int
+
+const (
+	Info    Severity = iota // worth knowing; nothing was changed or lost
+	Warning                 // read, but repaired or doubtful
+	Error                   // not read
+)
+
+// String returns "info", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case Info:
+		return "info"
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return fmt.Sprintf("severity(%d)", int(s))
+}
+
+// A Diagnostic is one finding about a file or folder. It is an error value, so that errors.As finds it in the error of
+// [Parse].
+type Diagnostic struct {
+	Path     string // file or folder, as given by ParseOptions.Path or found by LoadFS
+	Line     int    // in the file, from 1; zero means the file as a whole
+	Severity Severity
+	Code     string // stable name of the rule, for example "invalid-yaml"
+	Field    string // frontmatter key; empty if none
+	Msg      string
+}
+
+// Error returns the diagnostic as "path:line: severity: message [code]"; a zero line is left out.
+func (d Diagnostic) Error() string {
+	if d.Line == 0 {
+		return fmt.Sprintf("%s: %s: %s [%s]", d.Path, d.Severity, d.Msg, d.Code)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s [%s]", d.Path, d.Line, d.Severity, d.Msg, d.Code)
+}
+
+func sortDiagnostics(ds []Diagnostic) {
+	slices.SortFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Field, b.Field), cmp.Compare(a.Msg, b.Msg))
+	})
+}
+
+// joinErrors joins the diagnostics of severity Error; nil if there is none.
+func joinErrors(ds []Diagnostic) error {
+	var errs []error
+	for _, d := range ds {
+		if d.Severity == Error {
+			errs = append(errs, d)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,112 @@
+package skill
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/throughline-go/throughline/internal/stat"
+)
+
+// placeboTexts are off topic for the tasks of any software agent. If they score as well as a memory, its score says
+// nothing.
+var placeboTexts = [12]string{
+	"tune a violin by ear",
+	"prune apple trees in late winter",
+	"knead sourdough and let it rise overnight",
+	"identify migrating birds at dusk",
+	"calibrate a mass spectrometer",
+	"repair a leaking bicycle tube",
+	"translate medieval Latin charters",
+	"breed orchids from seed",
+	"navigate by the stars at sea",
+	"restore faded oil paintings",
+	"brew green tea at low heat",
+	"date rock layers with zircon",
+}
+
+// A Status says how far the utilities of a [Report] can be trusted.
+type Status int
+
+const (
+	StatusUndefined  Status = iota // no skill has a defined utility
+	StatusUnchecked                // the texts are not known, so there is no placebo
+	StatusPassed                   // the median utility is above the placebo
+	StatusUnreliable               // texts that are off topic score as well: read Gated instead of Utility
+)
+
+// String returns the status in words.
+func (s Status) String() string {
+	switch s {
+	case StatusUndefined:
+		return "undefined"
+	case StatusUnchecked:
+		return "unchecked"
+	case StatusPassed:
+		return "passed"
+	case StatusUnreliable:
+		return "unreliable: off-topic texts score as well, read Gated"
+	}
+	return fmt.Sprintf("Status(%d)", int(s))
+}
+
+// A Summary describes the utilities of a memory. The paper reports the median. Skills whose utility is not defined and
+// those with an empty text are left out of all numbers but Count; if nothing is left, Defined is false and the numbers
+// are 0 and mean nothing.
+type Summary struct {
+	Count  int // skills
+	Scored int // skills with a defined utility and a text
+
+	Defined      bool
+	Median, Mean float64
+	Min, Max     float64
+	Q1, Q3       float64 // quartiles, linear between ranks
+	Retrievable  float64 // share of the scored skills
+	GatedMedian  float64
+
+	Placebo float64 // median utility of 12 fixed off-topic texts under the same embedder and tasks; 0 if unchecked
+	Status  Status
+}
+
+// summarize summarizes scores; an empty placebo means that it is not known.
+func summarize(scores []SkillScore, placebo []float64) (Summary, error) {
+	s := Summary{Count: len(scores)}
+	var utility, gated []float64
+	for _, k := range scores {
+		if !k.Defined || k.EmptyText {
+			continue
+		}
+		utility, gated = append(utility, k.Utility), append(gated, k.Gated)
+		s.Mean += k.Utility
+		if k.Retrievable {
+			s.Retrievable++
+		}
+	}
+	var err error
+	quantile := func(x []float64, q float64) float64 {
+		v, e := stat.Quantile(x, q)
+		err = cmp.Or(err, e)
+		return v
+	}
+	if len(placebo) > 0 {
+		s.Placebo = quantile(placebo, 0.5)
+	}
+	s.Scored = len(utility)
+	if s.Scored == 0 {
+		return s, err
+	}
+	s.Defined = true
+	s.Mean /= float64(s.Scored)
+	s.Retrievable /= float64(s.Scored)
+	s.Min, s.Median, s.Max = quantile(utility, 0), quantile(utility, 0.5), quantile(utility, 1)
+	s.Q1, s.Q3 = quantile(utility, 0.25), quantile(utility, 0.75)
+	s.GatedMedian = quantile(gated, 0.5)
+	switch {
+	case len(placebo) == 0:
+		s.Status = StatusUnchecked
+	case s.Placebo >= s.Median:
+		s.Status = StatusUnreliable
+	default:
+		s.Status = StatusPassed
+	}
+	return s, err
+}

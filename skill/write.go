@@ -1,0 +1,174 @@
+package skill
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/throughline-go/throughline/internal/atomicfile"
+)
+
+// Marshal returns the document as a SKILL.md file. The keys stand in the order name, description, license, compatibility,
+// allowed-tools, metadata (its keys sorted bytewise), then the unknown ones in their order. The same document gives the
+// same bytes, and a strict [Parse], apart from unknown keys, gives an equal document back, with white space around the
+// four texts dropped.
+//
+// A document that breaks a rule of the format is an error, and nothing is returned: the text that would have been written
+// is read strictly, and a field that it would not preserve, such as an allowed tool with a space outside parentheses, is
+// named.
+func Marshal(d *Document) ([]byte, error) {
+	if d == nil {
+		return nil, errors.New("skill: marshal: document is nil")
+	}
+	fail := func(err error) ([]byte, error) {
+		return nil, fmt.Errorf("skill: marshal %q: %w", d.Frontmatter.Name, err)
+	}
+	data, err := encode(d)
+	if err != nil {
+		return fail(err)
+	}
+	var p parser
+	p.o = ParseOptions{Path: "SKILL.md", Strict: true, keepUnknown: true}
+	got := p.parse(data)
+	if err := joinErrors(p.diags); err != nil {
+		return fail(err)
+	}
+	want := canonical(d)
+	g, w := reflect.ValueOf(got.Frontmatter), reflect.ValueOf(want.Frontmatter)
+	for i := range g.NumField() {
+		if !reflect.DeepEqual(g.Field(i).Interface(), w.Field(i).Interface()) {
+			return fail(fmt.Errorf("%s %q would be read back as %q", g.Type().Field(i).Name, w.Field(i), g.Field(i)))
+		}
+	}
+	if got.Content != want.Content {
+		return fail(errors.New("the content would not be read back as it is"))
+	}
+	return data, nil
+}
+
+// canonical returns d as Parse would have returned it.
+func canonical(d *Document) Document {
+	c := *d
+	f := &c.Frontmatter
+	for _, s := range []*string{&f.Name, &f.Description, &f.License, &f.Compatibility} {
+		*s = strings.TrimSpace(*s)
+	}
+	if len(f.Metadata) == 0 {
+		f.Metadata = nil
+	}
+	if len(f.Unknown) == 0 {
+		f.Unknown = nil
+	}
+	c.Content = unixLines(c.Content)
+	return c
+}
+
+// encode writes d without checking its values.
+func encode(d *Document) ([]byte, error) {
+	c := canonical(d)
+	f := c.Frontmatter
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	add := func(key string, value *yaml.Node) { root.Content = append(root.Content, textNode(key), value) }
+	add("name", textNode(f.Name))
+	add("description", textNode(f.Description))
+	if f.License != "" {
+		add("license", textNode(f.License))
+	}
+	if f.Compatibility != "" {
+		add("compatibility", textNode(f.Compatibility))
+	}
+	if f.AllowedTools != nil {
+		add("allowed-tools", textNode(strings.Join(f.AllowedTools, " ")))
+	}
+	if f.Metadata != nil {
+		m := &yaml.Node{Kind: yaml.MappingNode}
+		for _, k := range slices.Sorted(maps.Keys(f.Metadata)) {
+			m.Content = append(m.Content, textNode(k), textNode(f.Metadata[k]))
+		}
+		add("metadata", m)
+	}
+	for _, u := range f.Unknown {
+		v, err := decodeYAML(u.Value)
+		if err != nil {
+			return nil, fmt.Errorf("value of unknown key %q is not YAML: %w", u.Key, err)
+		}
+		if v == nil {
+			v = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+		}
+		add(u.Key, v)
+	}
+	var b bytes.Buffer
+	b.WriteString("---\n")
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(root); err != nil {
+		return nil, err
+	}
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	b.WriteString("---\n")
+	b.WriteString(c.Content)
+	if c.CRLF {
+		return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")), nil
+	}
+	return b.Bytes(), nil
+}
+
+// plainText matches texts that every YAML reader takes as text whatever the version of its rules; the rest is quoted.
+var (
+	plainText = regexp.MustCompile(`^[\pL/][^\pC\p{Zl}\p{Zp}\t]*$`)
+	wordValue = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+)
+
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	if !plainText.MatchString(s) || wordValue.MatchString(s) || s != strings.TrimSpace(s) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// WriteDir saves every document as dir/NAME/SKILL.md, where NAME is its name, and creates the folders it needs. All
+// documents are checked as by [Marshal] before the first byte is written, and two of one name are an error. Each file is
+// replaced as a whole: a reader, or a crash, finds the old skill or the new one. Skills of other names and further files
+// of a skill stay as they are. ctx is checked before each file.
+func WriteDir(ctx context.Context, dir string, docs []*Document) error {
+	files := make([][]byte, len(docs))
+	seen := make(map[string]int)
+	for i, d := range docs {
+		b, err := Marshal(d)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSpace(d.Name())
+		if j, ok := seen[name]; ok {
+			return fmt.Errorf("skill: documents %d and %d have the same name %q", j, i, name)
+		}
+		seen[name] = i
+		files[i] = b
+	}
+	for i, d := range docs {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("skill: write skills: %w", err)
+		}
+		folder := filepath.Join(dir, strings.TrimSpace(d.Name()))
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("skill: %w", err)
+		}
+		if err := atomicfile.Write(filepath.Join(folder, "SKILL.md"), files[i], 0o644); err != nil {
+			return fmt.Errorf("skill: %w", err)
+		}
+	}
+	return nil
+}
