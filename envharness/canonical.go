@@ -56,8 +56,16 @@ func appendCanonical(b []byte, v any, depth int) ([]byte, error) {
 		}
 		return append(b, ']'), nil
 	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		if slices.ContainsFunc(keys, func(k string) bool { return !utf8.ValidString(k) }) {
+			valid := make(map[string]any, len(v)) // two keys may become one, and the order may change
+			for _, k := range keys {
+				valid[string([]rune(k))] = v[k]
+			}
+			return appendCanonical(b, valid, depth)
+		}
 		b = append(b, '{')
-		for i, k := range slices.Sorted(maps.Keys(v)) {
+		for i, k := range keys {
 			if i > 0 {
 				b = append(b, ',')
 			}

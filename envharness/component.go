@@ -68,7 +68,7 @@ type Hooks struct {
 // A View is the read-only situation that a hook sees. It is valid until the hook returns.
 type View struct {
 	Turn  int         // turns used before this one; 0 in Start and for the first observation
-	Shown Observation // what the policy was shown last; in Start the first raw observation, before the first observation zero
+	Shown Observation // what the policy was shown last; in Start the present raw observation, before the first observation zero
 
 	state func() (State, error)
 }

@@ -9,19 +9,26 @@ import (
 	"slices"
 )
 
-// record appends a call on the base to the log, as a copy, and refuses a result that no environment may give.
+// take copies the arguments of an action into the memory of the episode, so that a step costs no allocation of its own. It comes
+// before anything else looks at the action: what was logged must be what the base was given, whatever the caller does to its bytes.
+func (h *Harness) take(a Action) Action {
+	at := len(h.args)
+	h.args = append(h.args, a.Args...)
+	a.Args = h.args[at:len(h.args):len(h.args)]
+	return a
+}
+
+// record appends a call on the base to the log, the result as a copy, and refuses a result that no environment may give. The
+// arguments of a are the harness's own already.
 func (h *Harness) record(kind LogKind, a Action, t Transition) error {
 	t, err := cloner{}.transition(t)
 	if err != nil {
 		return err
 	}
-	e := LogEntry{Kind: kind, Action: Action{Name: a.Name}, Transition: t}
-	if len(a.Args) > 0 {
-		at := len(h.args)
-		h.args = append(h.args, a.Args...)
-		e.Action.Args = h.args[at:len(h.args):len(h.args)]
+	if len(a.Args) == 0 {
+		a.Args = nil
 	}
-	h.log = append(h.log, e)
+	h.log = append(h.log, LogEntry{Kind: kind, Action: a, Transition: t})
 	return nil
 }
 

@@ -44,7 +44,7 @@ type Harness struct {
 	options  []byte
 	turn     int // turns used
 	log      []LogEntry
-	args     []byte // holds the arguments in log, so that logging a step costs no allocation of its own
+	args     []byte // holds the arguments in log; see take
 	start    State
 	endState State
 	end      EndReason
@@ -123,13 +123,24 @@ func (h *Harness) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := guard(func() (struct{}, error) { return struct{}{}, h.discover(base) }); err != nil {
+		return errors.Join(fmt.Errorf("describe: %w", err), closeBase(base))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed.Load() { // meanwhile: nobody else will close this base
+		return errors.Join(ErrClosed, closeBase(base))
+	}
+	h.base = base
+	return nil
+}
+
+// discover finds what the base can do beyond the contract.
+func (h *Harness) discover(base Environment) error {
 	if d, ok := As[Describer](base); ok {
-		desc, err := guard(func() (Description, error) { return d.Describe(), nil })
-		if err == nil {
-			err = checkTools(desc.Tools)
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("describe: %w", err), closeBase(base))
+		desc := d.Describe()
+		if err := checkTools(desc.Tools); err != nil {
+			return err
 		}
 		desc.Tools, desc.Graded = cloneTools(desc.Tools), slices.Clone(desc.Graded)
 		h.desc, h.maxTurns = desc, max(desc.MaxTurns, 0)
@@ -137,12 +148,6 @@ func (h *Harness) open(ctx context.Context) error {
 	h.observer, _ = As[Observer](base)
 	h.stater, _ = As[Stater](base)
 	h.rewinder, _ = As[Rewinder](base)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed.Load() { // meanwhile: nobody else will close this base
-		return errors.Join(ErrClosed, closeBase(base))
-	}
-	h.base = base
 	return nil
 }
 
@@ -263,9 +268,9 @@ func (h *Harness) Step(ctx context.Context, a Action) (Transition, error) {
 func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 	h.turn++
 	h.clearTurn()
-	n := len(h.levels)
+	a = h.take(a)
 	stop, edit := -1, ActionEdit{}
-	for i := n - 1; i >= 0 && stop < 0; i-- {
+	for i := len(h.levels) - 1; i >= 0 && stop < 0; i-- {
 		if h.levels[i].hooks.Action == nil {
 			continue
 		}
@@ -530,11 +535,13 @@ func (h *Harness) Tasks(ctx context.Context, split string) ([]Task, error) {
 	if err := h.open(ctx); err != nil {
 		return nil, err
 	}
-	l, ok := As[TaskLister](h.base)
-	if !ok {
-		return nil, errors.New("envharness: the environment lists no tasks")
-	}
-	return guard(func() ([]Task, error) { return l.Tasks(ctx, split) })
+	return guard(func() ([]Task, error) {
+		l, ok := As[TaskLister](h.base)
+		if !ok {
+			return nil, errors.New("envharness: the environment lists no tasks")
+		}
+		return l.Tasks(ctx, split)
+	})
 }
 
 // A panicError is what foreign code panicked with.

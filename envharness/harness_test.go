@@ -535,6 +535,26 @@ func TestNoAliasing(t *testing.T) {
 	}
 }
 
+// Base and log get the arguments as they were when Step was called, whatever the caller writes into its bytes meanwhile.
+func TestArgumentsAreTakenOnce(t *testing.T) {
+	for _, stack := range [][]eh.Component{nil, {rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil }})}} {
+		a := combine(0, 1, "add")
+		env := &toy{start: []int{4, 6}}
+		var given string
+		env.onStep = func(_ context.Context, _ *toy, b eh.Action) (*eh.Transition, error) {
+			copy(a.Args, strings.ReplaceAll(string(a.Args), "add", "mul"))
+			given = string(b.Args)
+			return nil, nil
+		}
+		h := mustNew(t, worldOf(bare{env}), stack...)
+		mustReset(t, h)
+		mustStep(t, h, a)
+		if logged := string(mustEvidence(t, h).Log[1].Action.Args); given != logged || !strings.Contains(given, "add") {
+			t.Errorf("the base was given %s, the log has %s", given, logged)
+		}
+	}
+}
+
 // A verifier that writes into its evidence changes nothing (V11), and asking again gives the same.
 func TestVerifierCannotTouchTheEvidence(t *testing.T) {
 	w := worldOf(&toy{start: []int{4, 6}})
@@ -681,6 +701,10 @@ func TestHookFailures(t *testing.T) {
 }
 
 // An environment that breaks its contract makes the episode Invalid, not failed.
+type badWrapper struct{ eh.Environment }
+
+func (badWrapper) Unwrap() eh.Environment { panic("no inner one") }
+
 func TestEnvironmentFailures(t *testing.T) {
 	result := func(tr eh.Transition, err error) func(context.Context, *toy, eh.Action) (*eh.Transition, error) {
 		return func(context.Context, *toy, eh.Action) (*eh.Transition, error) { return &tr, err }
@@ -718,6 +742,14 @@ func TestEnvironmentFailures(t *testing.T) {
 		tt.env.onStep = nil
 		mustReset(t, h)
 		mustStep(t, h, stop)
+	}
+	for _, f := range []func(h *eh.Harness) error{
+		func(h *eh.Harness) error { _, err := h.Reset(t.Context(), eh.ResetOptions{}); return err },
+		func(h *eh.Harness) error { _, err := h.Tasks(t.Context(), "train"); return err },
+	} {
+		if err := f(mustNew(t, worldOf(badWrapper{&toy{}}))); err == nil || !strings.Contains(err.Error(), "panic: no inner one") {
+			t.Errorf("panic of Unwrap: %v", err)
+		}
 	}
 	env := &toy{start: []int{1}, onReset: func() error { return errBoom }}
 	if _, err := mustNew(t, worldOf(env)).Reset(t.Context(), eh.ResetOptions{}); !errors.Is(err, errBoom) {

@@ -39,7 +39,8 @@ type RolloutOptions struct {
 // cause in it, and the others go on. Everything opened is closed and no goroutine outlives the call.
 //
 // When ctx is done Rollouts stops, and returns the traces that were completed (Slot tells which) with an error that wraps
-// ctx.Err(). Any other error is a fault in the arguments, found before the start.
+// ctx.Err(). Code that ends its goroutine with [runtime.Goexit], as [testing.T.FailNow] does, takes a worker away; with none left for
+// the tasks to come, the completed traces come with an error too. Any other error is a fault in the arguments, found before the start.
 func Rollouts(
 	ctx context.Context, w World, components []Component, newPolicy func(slot int) Policy, tasks []Task, o *RolloutOptions,
 ) ([]Trace, error) {
@@ -68,6 +69,14 @@ func Rollouts(
 		done int
 		wg   sync.WaitGroup
 	)
+	progress := func() {
+		if o.Progress != nil {
+			mu.Lock()
+			defer mu.Unlock() // also if Progress ends its goroutine
+			done++
+			o.Progress(done, len(tasks))
+		}
+	}
 	for range min(max(o.Parallel, 1), len(tasks)) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -80,12 +89,7 @@ func Rollouts(
 					return // what was cut short says nothing
 				}
 				traces[slot] = &t
-				if o.Progress != nil {
-					mu.Lock()
-					done++
-					o.Progress(done, len(tasks))
-					mu.Unlock()
-				}
+				progress()
 			}
 		})
 	}
@@ -100,7 +104,7 @@ func Rollouts(
 	if len(completed) < len(tasks) {
 		err := ctx.Err()
 		if err == nil {
-			err = errors.New("a policy, component or environment ended its goroutine")
+			err = errors.New("foreign code ended its goroutine")
 		}
 		return completed, fmt.Errorf("envharness: rollouts: %d of %d completed: %w", len(completed), len(tasks), err)
 	}
@@ -123,6 +127,7 @@ func rollout(
 		t.fail(rec, &failure{EndComponentError, err})
 		return t
 	}
+	defer h.Close() // for foreign code that ends its goroutine; closing again does nothing
 	h.recording = true
 	for _, l := range h.levels {
 		s := l.spec

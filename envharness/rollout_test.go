@@ -461,6 +461,42 @@ func TestRolloutsCancel(t *testing.T) {
 	}
 }
 
+// Code that ends its goroutine, as t.FailNow does, neither hangs the call nor leaves an environment open.
+func TestRolloutsGoexit(t *testing.T) {
+	act := func(int) eh.Policy { return script(stop) }
+	exit := func(context.Context) error { runtime.Goexit(); return nil }
+	for name, play := range map[string]func(w eh.World) ([]eh.Trace, error){
+		"policy": func(w eh.World) ([]eh.Trace, error) {
+			return eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy { runtime.Goexit(); return nil }, tasks(5), &eh.RolloutOptions{Parallel: 2})
+		},
+		"act": func(w eh.World) ([]eh.Trace, error) {
+			return eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy {
+				return eh.PolicyFunc(func(ctx context.Context, _ eh.Turn) (eh.Action, error) { return stop, exit(ctx) })
+			}, tasks(5), &eh.RolloutOptions{Parallel: 2})
+		},
+		"component": func(w eh.World) ([]eh.Trace, error) {
+			c := rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), exit(t.Context()) }})
+			return eh.Rollouts(t.Context(), w, []eh.Component{c}, act, tasks(5), &eh.RolloutOptions{Parallel: 2})
+		},
+		"verifier": func(w eh.World) ([]eh.Trace, error) {
+			w.Verifier = eh.VerifierFunc(func(ctx context.Context, _ eh.Evidence) (eh.Verdict, error) { return eh.Verdict{}, exit(ctx) })
+			return eh.Rollouts(t.Context(), w, nil, act, tasks(5), &eh.RolloutOptions{Parallel: 2})
+		},
+		"progress": func(w eh.World) ([]eh.Trace, error) {
+			return eh.Rollouts(t.Context(), w, nil, act, tasks(5), &eh.RolloutOptions{Parallel: 2, Progress: func(int, int) { runtime.Goexit() }})
+		},
+	} {
+		var open atomic.Int64
+		traces, err := play(toyWorld(&open, nil))
+		if err == nil || !strings.Contains(err.Error(), "ended its goroutine") || len(traces) == 5 {
+			t.Errorf("%s: %d traces, %v", name, len(traces), err)
+		}
+		if open.Load() != 0 {
+			t.Errorf("%s: %d environments left open", name, open.Load())
+		}
+	}
+}
+
 // 7.1 case 12: infrastructure failures are no failures of the policy.
 func TestSuccessRate(t *testing.T) {
 	with := func(ss ...eh.Status) (ts []eh.Trace) {
@@ -512,6 +548,11 @@ func TestReadTracesRefuses(t *testing.T) {
 	}
 	if err := eh.WriteTraces(&bytes.Buffer{}, []eh.Trace{{}, {Verdict: eh.Verdict{Score: math.NaN()}}}); err == nil || !strings.Contains(err.Error(), "trace 1") {
 		t.Errorf("NaN: %v", err)
+	}
+	var long bytes.Buffer // what is written can be read
+	err := eh.WriteTraces(&long, []eh.Trace{{}, {Cause: strings.Repeat("x", 64<<20)}})
+	if ts, readErr := read(long.String()); err == nil || !strings.Contains(err.Error(), "trace 1: a line of") || len(ts) != 1 || readErr != nil {
+		t.Errorf("long line: error %v, %d traces read, %v", err, len(ts), readErr)
 	}
 	if err := eh.WriteTraces(brokenWriter{}, []eh.Trace{{}}); !errors.Is(err, errBoom) {
 		t.Errorf("broken writer: %v", err)

@@ -64,6 +64,7 @@ func TestCanonicalJSON(t *testing.T) {
 		}{1 << 63, nil}, `{"B":9223372036854775808,"a":null}`, "structs go through encoding/json"},
 		{"\x00\t\n\r\"\\\u2028\xff/&", "\"\\u0000\\t\\n\\r\\\"\\\\\u2028\uFFFD/&\"", "escapes only what must be, invalid bytes replaced"},
 		{true, "true", "plain"},
+		{map[string]any{"\xff": 1.0, "\xfe": 2.0, "😀": 3.0}, "{\"\uFFFD\":1,\"😀\":3}", "keys are sorted and unique after invalid bytes were replaced"},
 	}
 	for _, tt := range tests {
 		got, err := eh.CanonicalJSON(tt.in)

@@ -1,6 +1,7 @@
 package envharness
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,7 @@ func (h *Harness) setup(ctx context.Context) error {
 		return h.badStart(ctx, replayed, errors.New("no admissible action is left"))
 	}
 	e := h.evidence()
-	e.End = append(State(nil), h.start...)
+	e.End = bytes.Clone(h.start)
 	v, err := h.judge(ctx, e)
 	if err == nil && v.Status != Fail {
 		err = fmt.Errorf("the verdict on the start is %s, not fail", v.Status)

@@ -30,7 +30,7 @@ type Trace struct {
 	Turns   []TurnTrace `json:"turns,omitzero"` // in order of time
 	Verdict Verdict     `json:"verdict"`
 	End     EndReason   `json:"end_reason"`
-	Cause   string      `json:"cause,omitempty"` // the error behind an [Invalid] verdict, or one that the policy ended with
+	Cause   string      `json:"cause,omitempty"` // the error behind an [Invalid] verdict, or one that the policy ended with, or that of Close
 }
 
 // A TurnTrace records one turn.
@@ -88,14 +88,24 @@ type traceLine struct {
 }
 
 // WriteTraces writes one JSON object a line, in order, with "schema_version":1. Traces from [Rollouts] and [ReadTraces] come back from
-// [ReadTraces] exactly as they are.
+// [ReadTraces] exactly as they are. A trace that takes more than the 64 MiB that ReadTraces accepts is an error, which comes after the
+// traces before it have been written.
 func WriteTraces(w io.Writer, traces []Trace) error {
 	bw := bufio.NewWriter(w)
-	enc := json.NewEncoder(bw)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	for i := range traces {
-		if err := enc.Encode(traceLine{traceVersion, traces[i]}); err != nil {
-			return fmt.Errorf("envharness: write trace %d: %w", i, err)
+		line.Reset()
+		err := enc.Encode(traceLine{traceVersion, traces[i]})
+		if err == nil && line.Len() > maxTraceLine {
+			err = fmt.Errorf("a line of %d bytes is longer than %d", line.Len(), maxTraceLine)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("envharness: write trace %d: %w", i, err), bw.Flush())
+		}
+		if _, err := bw.Write(line.Bytes()); err != nil {
+			return fmt.Errorf("envharness: write traces: %w", err)
 		}
 	}
 	if err := bw.Flush(); err != nil {
@@ -109,7 +119,7 @@ func WriteTraces(w io.Writer, traces []Trace) error {
 func ReadTraces(r io.Reader) iter.Seq2[Trace, error] {
 	return func(yield func(Trace, error) bool) {
 		sc := bufio.NewScanner(r)
-		sc.Buffer(nil, maxTraceLine)
+		sc.Buffer(nil, maxTraceLine+1) // room for the line break
 		line := 0
 		for sc.Scan() {
 			line++

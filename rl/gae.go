@@ -86,9 +86,6 @@ func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
 				c.Advantage[k] = 0
 				continue
 			}
-			if t.Turns[k-from].Invalid {
-				c.Advantage[k] -= s.penalty
-			}
 			packed = append(packed, c.Advantage[k])
 		}
 	}
@@ -97,10 +94,14 @@ func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
 	}
 	s.norm.apply(packed)
 	for k, at := 0, 0; k < len(c.Advantage); k++ {
-		if c.vote[k] {
-			c.Advantage[k] = packed[at]
-			at++
+		if !c.vote[k] {
+			continue
 		}
+		if !finite(packed[at]) {
+			return nil, nonFinite(-1, -1, "a centred advantage", packed[at])
+		}
+		c.Advantage[k] = packed[at]
+		at++
 	}
 	return c, nil
 }
@@ -134,7 +135,7 @@ func newSweep(o *GAEOptions) (sweep, error) {
 	return s, err
 }
 
-// run sweeps trajectory i.
+// run sweeps trajectory i. The advantages are penalised, the targets are not.
 func (s *sweep) run(i int, t *Trajectory, advantage, target []float64) error {
 	last := len(t.Turns) - 1
 	var next, carry float64
@@ -148,14 +149,20 @@ func (s *sweep) run(i int, t *Trajectory, advantage, target []float64) error {
 		turn := &t.Turns[k]
 		carry = turn.Reward + s.gamma*next - turn.Value + s.gamma*s.lambda*carry
 		advantage[k] = carry
+		if turn.Invalid {
+			advantage[k] -= s.penalty
+		}
 		target[k] = turn.Value + carry
 		next = turn.Value
 		// One number that is not finite makes every sum with it so: looking at the sums finds it.
-		if !finite(carry) || !finite(target[k]) {
+		if !finite(advantage[k]) || !finite(target[k]) {
 			if err := checkFinite(i, t, readValue); err != nil {
 				return err
 			}
-			return nonFinite(i, k, "the advantage", carry) // finite numbers that overflow
+			if finite(advantage[k]) { // finite numbers that overflow
+				return nonFinite(i, k, "the value target", target[k])
+			}
+			return nonFinite(i, k, "the advantage", advantage[k])
 		}
 	}
 	return nil

@@ -112,6 +112,9 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 			continue
 		}
 		end[g]--
+		if !finite(packed[end[g]]) {
+			return nil, nonFinite(i, -1, "the centred score", packed[end[g]])
+		}
 		for k := c.Start[i]; k < c.Start[i+1]; k++ {
 			if c.vote[k] {
 				c.Advantage[k] = packed[end[g]]

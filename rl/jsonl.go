@@ -16,7 +16,7 @@ import (
 // Bounds of one line of a trajectory file. A comma stands for about one token or one field, so the second bounds the
 // memory that a line can ask for.
 const (
-	maxLine   = 61 << 20 // bytes
+	maxLine   = 64 << 20 // bytes
 	maxCommas = 1 << 20
 )
 

@@ -114,6 +114,10 @@ func TestReadErrors(t *testing.T) {
 	if _, err := readAll(io.MultiReader(strings.NewReader(ok+"\n"), endless{})); err == nil || !strings.Contains(err.Error(), "line 2 is longer than") {
 		t.Errorf("endless line: %v", err)
 	}
+	padded := ok + strings.Repeat(" ", 64<<20-len(ok)) // as long as documented, and one more
+	if got, err := readAll(strings.NewReader(padded + "\n" + padded + " \n")); len(got) != 1 || err == nil || !strings.Contains(err.Error(), "line 2 is longer than 67108864 bytes") {
+		t.Errorf("long lines: %d trajectories, %v", len(got), err)
+	}
 	broken := errors.New("broken")
 	if got, err := readAll(io.MultiReader(strings.NewReader(ok+"\n"), iotest.ErrReader(broken))); !errors.Is(err, broken) || len(got) != 1 {
 		t.Errorf("reader's error: got %d trajectories and %v", len(got), err)

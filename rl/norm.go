@@ -53,7 +53,7 @@ func newNorm(options string, std, defStd Std, eps *float64, defEps float64, floo
 // apply replaces the finite numbers x by (x - mean)/(std + eps). Where the deviation is not above floor*max(1, max|x|)
 // it is rounding residue, and x is centred only; equal numbers give exact zeros. flat reports either of these two. A
 // single number follows the singleton policy, whose error is the caller's to give. The variance takes two passes, since
-// E[x²]-E[x]² can be negative.
+// E[x²]-E[x]² can be negative. The result is finite unless numbers beyond 1e307 are centred only.
 func (o norm) apply(x []float64) (flat bool) {
 	switch {
 	case len(x) == 0:
@@ -83,27 +83,29 @@ func (o norm) apply(x []float64) (flat bool) {
 	if largest > 1e150 { // squares and sums of such numbers overflow: take them relative to the largest
 		scale = largest
 		sum = 0
-		for _, v := range x {
-			sum += v / scale
+		for i, v := range x {
+			x[i] = v / scale
+			sum += x[i]
 		}
 	}
-	mean := sum / n * scale
-	inverse := 1 / scale
+	mean := sum / n
 	var sq float64
 	for i, v := range x {
 		x[i] = v - mean
-		c := x[i] * inverse
-		sq += c * c
+		sq += x[i] * x[i]
 	}
 	if o.std != StdPopulation {
 		n--
 	}
-	sigma := scale * math.Sqrt(sq/n)
-	flat = sigma <= o.floor*max(1, largest)
+	sigma := math.Sqrt(sq / n)
+	flat = sigma <= o.floor*max(1, largest/scale)
 	if flat || o.std == StdNone {
+		for i := range x {
+			x[i] *= scale
+		}
 		return flat
 	}
-	divisor := sigma + o.eps
+	divisor := sigma + o.eps/scale
 	for i := range x {
 		x[i] /= divisor
 	}

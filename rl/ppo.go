@@ -50,7 +50,8 @@ type PPOStats struct {
 //
 // The gradient overwrites grad, which must be as long as the batch and must not overlap it, or nil if none is wanted;
 // it is exactly 0 at positions that do not count. Errors: [ErrShape] for lengths that differ, [ErrNonFinite] for a
-// number that counts and is not finite or a loss that overflows, both in a [*FieldError], and options out of range.
+// number that counts and is not finite or a log-ratio, loss or gradient that overflows, both in a [*FieldError], and
+// options out of range.
 // After an error the content of grad is of no use. O(length) time, no allocation.
 func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PPOStats, err error) {
 	if o == nil {
@@ -79,6 +80,9 @@ func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PP
 			continue
 		}
 		d := b.LogProb[j] - b.OldLogProb[j]
+		if !finite(d) {
+			return 0, PPOStats{}, nonFinite(-1, -1, fmt.Sprintf("LogProb[%d] - OldLogProb[%d]", j, j), d)
+		}
 		clamped := max(-p.clamp, min(p.clamp, d))
 		ratio := math.Exp(clamped)
 		l, g := p.token(ratio, b.Advantage[j])
@@ -88,6 +92,9 @@ func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PP
 		loss += l
 		if grad != nil {
 			grad[j] = g / denominator
+			if !finite(grad[j]) { // the loss may yet be finite, where terms cancel
+				return 0, PPOStats{}, nonFinite(-1, -1, fmt.Sprintf("grad[%d]", j), grad[j])
+			}
 		}
 		if g == 0 {
 			still++

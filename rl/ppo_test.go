@@ -284,6 +284,10 @@ func TestPPOErrors(t *testing.T) {
 		{"NaN advantage", func(b *LossBatch, _ *PPOOptions) { b.Advantage[0] = math.NaN() }, ErrNonFinite, "Advantage[0]"},
 		{"overflow", func(b *LossBatch, _ *PPOOptions) { b.Advantage[0], b.Advantage[1] = 1e308, 1e308 }, ErrNonFinite,
 			"the loss is -Inf"},
+		{"ratio overflow", func(b *LossBatch, _ *PPOOptions) { b.LogProb[1], b.OldLogProb[1] = 1e308, -1e308 }, ErrNonFinite,
+			"LogProb[1] - OldLogProb[1] is +Inf"},
+		{"gradient overflow", func(b *LossBatch, o *PPOOptions) { b.Advantage[1], o.Denominator = -1, 1e-320 }, ErrNonFinite,
+			"grad[0] is -Inf"}, // the loss is 0
 		{"low", func(_ *LossBatch, o *PPOOptions) { o.ClipLow = 1 }, nil, "PPOOptions.ClipLow is 1"},
 		{"high", func(_ *LossBatch, o *PPOOptions) { o.ClipHigh = -.1 }, nil, "PPOOptions.ClipHigh is -0.1"},
 		{"dual", func(_ *LossBatch, o *PPOOptions) { o.DualClip = new(1.0) }, nil, "PPOOptions.DualClip is 1"},

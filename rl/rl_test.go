@@ -269,6 +269,10 @@ func TestNorm(t *testing.T) {
 			"squares of these overflow"},
 		{"huge mean", []float64{1.7e308, 1.7e308, 1.6e308}, norm{std: StdSample}, []float64{1 / math.Sqrt(3), 1 / math.Sqrt(3), -2 / math.Sqrt(3)},
 			false, "the sum of these overflows"},
+		{"huge difference", []float64{-1.7e308, -1.7e308, -1.7e308, 1.7e308}, norm{std: StdPopulation},
+			[]float64{-1 / math.Sqrt(3), -1 / math.Sqrt(3), -1 / math.Sqrt(3), math.Sqrt(3)}, false, "a distance from the mean overflows"},
+		{"huge deviation", []float64{-1.7e308, 1.7e308}, norm{std: StdSample}, []float64{-math.Sqrt(.5), math.Sqrt(.5)},
+			false, "the deviation overflows"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -420,6 +424,10 @@ func TestEstimatorErrors(t *testing.T) {
 	nan := copyBatch([]Trajectory{good})[0]
 	nan.Turns[1].Reward = math.NaN()
 	big := episode(Terminated, []float64{1.7e308, 1.7e308}, nil)
+	low := episode(Terminated, []float64{-1e308}, nil)
+	low.Turns[0].Invalid = true
+	far := episode(Terminated, []float64{1.7e308, 1e308}, []float64{1e308, 0})
+	apart := []Trajectory{scored("g", -1.7e308), scored("g", -1.7e308), scored("g", -1.7e308), scored("g", 1.7e308)}
 	tests := []struct {
 		name   string
 		err    func() error
@@ -441,6 +449,11 @@ func TestEstimatorErrors(t *testing.T) {
 			"finite rewards whose sum is not"},
 		{"overflow", gaeError([]Trajectory{big}, &GAEOptions{Gamma: new(1.0)}), ErrNonFinite, "turn 0: the advantage",
 			"as above"},
+		{"penalty overflow", gaeError([]Trajectory{low, good}, &GAEOptions{InvalidPenalty: new(1e308)}), ErrNonFinite,
+			"trajectory 0, turn 0: the advantage is -Inf", "a finite advantage less a finite penalty"},
+		{"target overflow", gaeError([]Trajectory{far}, &GAEOptions{Gamma: new(1.0), Lambda: new(1.0)}), ErrNonFinite, "turn 0: the value target is", "V + A"},
+		{"centred overflow", gaeError(apart, &GAEOptions{Std: StdNone}), ErrNonFinite, "a centred advantage is +Inf", "a mean of -8.5e307"},
+		{"centred overflow", grpoError(apart, &GRPOOptions{Std: StdNone}), ErrNonFinite, "trajectory 3: the centred score is +Inf", "as above"},
 		{"singleton", grpoError([]Trajectory{good}, &GRPOOptions{Singleton: SingletonError}), nil, `trajectory 0: Group is "" with one voter`,
 			"norm 1"},
 		{"gamma", gaeError(nil, &GAEOptions{Gamma: new(1.1)}), nil, "GAEOptions.Gamma is 1.1", "4"},

@@ -17,8 +17,8 @@ import (
 )
 
 // Write replaces the file at path by one that holds data, or creates it. The permissions are perm before umask, also where the
-// file exists. A symbolic link at path is replaced, not followed. The folder must exist. On error the old file is
-// untouched. Concurrent calls for one path are safe: one of them wins.
+// file exists. A symbolic link at path is replaced, not followed; a device, a pipe or a socket there is an error. The folder
+// must exist. On error the old file is untouched. Concurrent calls for one path are safe: one of them wins.
 func Write(path string, data []byte, perm os.FileMode) error {
 	f, err := Create(path, perm)
 	if err != nil {
@@ -41,6 +41,11 @@ type File struct {
 // Create starts a replacement of the file at path under the rules of [Write]. It appears there with [File.Commit]; defer
 // [File.Abort] to leave nothing behind on other ways out.
 func Create(path string, perm os.FileMode) (*File, error) {
+	// Root could replace /dev/null by a file, for every program.
+	const special = fs.ModeDevice | fs.ModeNamedPipe | fs.ModeSocket
+	if info, err := os.Lstat(path); err == nil && info.Mode()&special != 0 {
+		return nil, fmt.Errorf("atomicfile: create %s: it is no file (%v)", path, info.Mode())
+	}
 	// The target's own name may be as long as the file system allows, so the temporary name does not contain it.
 	name := filepath.Join(filepath.Dir(path), "."+rand.Text()+".tmp")
 	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -107,6 +108,19 @@ func TestWriteFailureLeavesNothing(t *testing.T) {
 			},
 			want:   []string{"sub"},
 			reason: "the rename is the step that fails",
+		},
+		{
+			name: "target is a socket",
+			make: func(t *testing.T, dir string) string {
+				l, err := net.Listen("unix", filepath.Join(dir, "s"))
+				if err != nil {
+					t.Skipf("no sockets in folders here: %v", err)
+				}
+				t.Cleanup(func() { l.Close() })
+				return filepath.Join(dir, "s")
+			},
+			want:   []string{"s"},
+			reason: "what is no file, such as /dev/null, must not become one",
 		},
 		{
 			name: "folder is a file",

@@ -162,7 +162,9 @@ func (b *block) step(s settings, scale float64) {
 	log1, log2 := math.Log(s.beta1), math.Log(s.beta2)
 	for _, i := range b.touched {
 		g := b.g[i] * scale
-		b.n[i]++
+		if b.n[i] < math.MaxUint32 { // from where on the corrections no longer matter
+			b.n[i]++
+		}
 		n := float64(b.n[i])
 		b.m[i] = s.beta1*b.m[i] + (1-s.beta1)*g
 		b.v[i] = s.beta2*b.v[i] + (1-s.beta2)*g*g

@@ -318,6 +318,18 @@ func TestStepErrors(t *testing.T) {
 	}
 }
 
+// The number of steps of a weight stops at its largest value and does not start again.
+func TestStepCount(t *testing.T) {
+	p := with(1)
+	if err := p.AddValueGrad([]Feature{{0, 1}}, 1); err != nil {
+		t.Fatal(err)
+	}
+	p.values.n[0] = math.MaxUint32
+	if _, err := p.Step(nil); err != nil || p.values.n[0] != math.MaxUint32 || !finite(p.values.w[0]) {
+		t.Errorf("error %v, %d steps, weight %v", err, p.values.n[0], p.values.w[0])
+	}
+}
+
 // trained returns a policy with action and value weights at many places.
 func trained(t testing.TB, dim int) *Policy {
 	p := New(dim)

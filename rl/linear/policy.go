@@ -23,7 +23,7 @@ type Policy struct {
 }
 
 // New returns a policy with dim weights, all zero: every candidate has the same probability and every value is 0. dim <
-// 1 means [DefaultDim] and more than 1<<26 means that. Memory grows with dim: 36 bytes a weight once trained, as much
+// 1 means [DefaultDim] and more than 1<<26 means that. Memory grows with dim: 37 bytes a weight once trained, as much
 // again for the value weights once they are.
 func New(dim int) *Policy {
 	if dim < 1 {
@@ -124,7 +124,7 @@ func Greedy(logp []float64) int {
 //
 // With coef = dL/dlog p from a loss this is that loss's gradient. Coef = -1/N over N demonstrated choices is the mean
 // cross-entropy, which imitates them: a warm start. It returns an error, and adds nothing, if chosen is not a
-// candidate, temperature is not above 0 or coef or a log-probability is not finite. O(features) time.
+// candidate, temperature is not above 0, coef is not finite or the log-probabilities are NaN. O(features) time.
 func (p *Policy) AddGrad(candidates [][]Feature, chosen int, coef, temperature float64) error {
 	if chosen < 0 || chosen >= len(candidates) {
 		return fmt.Errorf("linear: chosen candidate is %d, want an index below %d", chosen, len(candidates))

@@ -18,7 +18,7 @@ type Options struct {
 	Parallel      int      // episodes at once; zero means 1
 	MaxTurns      int      // zero means the environment's own limit
 	SuccessReward float64  // reward of the last turn of a passed episode, and the only reward; zero means 10
-	// Procedures returns the skills given to the player of a task. It may be called from several goroutines; nil means none.
+	// Procedures returns the skills given to the player of a task. It is called once for each entry of tasks, in order; nil means none.
 	Procedures func(t envharness.Task) [][]string
 	// Plan makes the player follow a plan instead of sampling: supervised data. Log-probabilities are those of the policy all the same.
 	Plan func(ctx context.Context, t envharness.Task) ([]envharness.Action, error)
@@ -53,9 +53,8 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 	if reward == 0 {
 		reward = 10
 	}
-	features := o.Features
-	if features == nil {
-		features = CallFeatures(p.Dim())
+	if math.IsNaN(reward) || math.IsInf(reward, 0) {
+		return nil, fmt.Errorf("rollout: success reward %v is not finite", reward)
 	}
 	plans := make([][]envharness.Action, len(tasks))
 	if o.Plan != nil {
@@ -72,7 +71,7 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 		if o.Procedures != nil {
 			procedures = o.Procedures(t)
 		}
-		players[i] = NewPlayer(p, features, temperature, envharness.Stream(o.Seed, "policy", uint64(i)), procedures)
+		players[i] = NewPlayer(p, o.Features, temperature, envharness.Stream(o.Seed, "policy", uint64(i)), procedures)
 		players[i].plan, players[i].planned = plans[i], o.Plan != nil
 	}
 	traces, err := envharness.Rollouts(ctx, w, components, func(slot int) envharness.Policy { return players[slot] }, tasks,

@@ -238,6 +238,8 @@ func scalar(v any) (string, bool) {
 		return v, v != ""
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(v), true
 	}
 	return "", false
 }

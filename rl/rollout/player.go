@@ -1,11 +1,11 @@
 package rollout
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"reflect"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl"
@@ -45,7 +45,8 @@ func NewPlayer(p *linear.Policy, features Features, temperature float64, rng *ra
 	return &Player{policy: p, features: features, temperature: temperature, rng: rng, s: Situation{Procedures: procedures}}
 }
 
-// Act picks one of t.Shown.Actions. It fails when there are none.
+// Act picks one of t.Shown.Actions. It fails when there are none, and with an [envharness.ErrInfra] when the features do not fit the
+// actions or the linear policy: that says nothing about the policy.
 func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, error) {
 	if len(t.Shown.Actions) == 0 {
 		return envharness.Action{}, fmt.Errorf("rollout: turn %d: the environment lists no admissible actions", t.Index)
@@ -58,7 +59,8 @@ func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, e
 	p.s.Turn = t
 	candidates := p.features(&p.s)
 	if len(candidates) != len(t.Shown.Actions) {
-		return envharness.Action{}, fmt.Errorf("rollout: turn %d: features for %d of %d actions", t.Index, len(candidates), len(t.Shown.Actions))
+		return envharness.Action{}, fmt.Errorf("rollout: turn %d: features for %d of %d actions: %w",
+			t.Index, len(candidates), len(t.Shown.Actions), envharness.ErrInfra)
 	}
 	// The recorded log-probability is that of the distribution sampled from; a greedy choice is recorded at temperature 1.
 	temperature := p.temperature
@@ -66,6 +68,10 @@ func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, e
 		temperature = 1
 	}
 	p.logp = p.policy.LogProbs(p.logp, candidates, temperature)
+	if math.IsNaN(p.logp[0]) {
+		return envharness.Action{}, fmt.Errorf("rollout: turn %d: no probabilities: temperature %v, or a feature outside dimension %d or not finite: %w",
+			t.Index, temperature, p.policy.Dim(), envharness.ErrInfra)
+	}
 	var chosen int
 	switch {
 	case p.planned:
@@ -111,11 +117,19 @@ func same(a, b envharness.Action) bool {
 	if a.Name != b.Name {
 		return false
 	}
-	if string(a.Args) == string(b.Args) {
+	if bytes.Equal(a.Args, b.Args) {
 		return true
 	}
-	var x, y any
-	return json.Unmarshal(a.Args, &x) == nil && json.Unmarshal(b.Args, &y) == nil && reflect.DeepEqual(x, y)
+	x, errX := canonicalArgs(a)
+	y, errY := canonicalArgs(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func canonicalArgs(a envharness.Action) ([]byte, error) {
+	if len(a.Args) == 0 {
+		return []byte("{}"), nil
+	}
+	return envharness.CanonicalJSON(a.Args)
 }
 
 // trajectory turns what the player did into rl's form; the verdict's reward is set by the caller.

@@ -224,6 +224,9 @@ func TestCollectArguments(t *testing.T) {
 			t.Errorf("temperature %v: error %v, want one that names it", temperature, err)
 		}
 	}
+	if _, err := Collect(context.Background(), tooldesk.World(), nil, linear.New(dim), tasks(t, 1), &Options{SuccessReward: math.NaN()}); err == nil {
+		t.Error("a reward that is no number was accepted")
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done atomic.Int64
 	es, err := Collect(ctx, tooldesk.World(), nil, linear.New(dim), tasks(t, 200), &Options{Progress: func(n, _ int) {
@@ -277,6 +280,57 @@ func TestFeaturesRename(t *testing.T) {
 }
 
 // What a decision needs can be told apart: each pair of situations must not have equal features.
+// A player whose features do not fit says so; the episode says nothing about the policy.
+func TestUnfitFeatures(t *testing.T) {
+	tests := []struct {
+		name, want, reason string
+		features           func(n int) [][]linear.Feature
+		plan               func(context.Context, envharness.Task) ([]envharness.Action, error)
+	}{
+		{"index", "dimension 4096", "an index outside the dimension gives no probabilities", func(n int) [][]linear.Feature {
+			return slices.Repeat([][]linear.Feature{{{Index: dim, Value: 1}}}, n)
+		}, nil},
+		{"infinite", "dimension 4096", "nor does an infinite value, also not for a plan", func(n int) [][]linear.Feature {
+			return slices.Repeat([][]linear.Feature{{{Value: math.Inf(1)}}}, n)
+		}, plan},
+		{"too few", "features for 0 of", "one vector for each action", func(int) [][]linear.Feature { return nil }, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			es, err := Collect(context.Background(), tooldesk.World(), nil, linear.New(dim), tasks(t, 1), &Options{
+				Features: func(s *Situation) [][]linear.Feature { return tt.features(len(s.Turn.Shown.Actions)) }, Plan: tt.plan,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := es[0]; e.Trace.End != envharness.EndPolicyInfra || e.Trajectory.Excluded == "" || !strings.Contains(e.Trace.Cause, tt.want) {
+				t.Errorf("%s: end %s, excluded %q, cause %q", tt.reason, e.Trace.End, e.Trajectory.Excluded, e.Trace.Cause)
+			}
+		})
+	}
+}
+
+// A plan names an action as JSON, not as bytes.
+func TestSame(t *testing.T) {
+	tests := []struct {
+		a, b, reason string
+		want         bool
+	}{
+		{`{"x":1,"y":2}`, `{ "y": 2.0, "x": 1 }`, "order, spaces and form of numbers", true},
+		{``, `{}`, "no arguments are the empty object", true},
+		{``, `{"x":1}`, "different arguments", false},
+		{`{"x":9007199254740992}`, `{"x":9007199254740993}`, "integers that are one as floats", false},
+		{`{`, `{`, "equal bytes, whatever they are", true},
+		{`{`, `[`, "no JSON", false},
+	}
+	for _, tt := range tests {
+		got := same(envharness.Action{Name: "a", Args: json.RawMessage(tt.a)}, envharness.Action{Name: "a", Args: json.RawMessage(tt.b)})
+		if got != tt.want || tt.reason == "" {
+			t.Errorf("%s: same(%s, %s) = %v", tt.reason, tt.a, tt.b, got)
+		}
+	}
+}
+
 func TestFeaturesDistinguish(t *testing.T) {
 	read := Past{Action: call("get", "id", "A-1"), Shown: `{"id":"A-1","status":"open"},{"id":"B-2","status":"closed"}`}
 	refused := Past{Action: call("cancel", "id", "A-1"), Error: &envharness.ActionError{Class: envharness.Precondition}, Shown: "conflict"}
@@ -294,6 +348,8 @@ func TestFeaturesDistinguish(t *testing.T) {
 		{"closed set", "a value shown nowhere counts by itself", situation("x", nil, call("set", "v", "red")), situation("x", nil, call("set", "v", "blue"))},
 		{"refused", "a refusal is remembered", situation("x", []Past{read}, cancelA), situation("x", []Past{refused}, cancelA)},
 		{"skills", "a skill's next step is marked", with(situation("x", nil, cancelA), []string{"cancel"}), with(situation("x", nil, cancelA), []string{"get", "cancel"})},
+		{"flags", "true is not false", situation("x", nil, envharness.Action{Name: "set", Args: json.RawMessage(`{"v":true}`)}),
+			situation("x", nil, envharness.Action{Name: "set", Args: json.RawMessage(`{"v":false}`)})},
 		{"unreadable", "arguments that are no JSON object", situation("x", nil, envharness.Action{Name: "get", Args: json.RawMessage("{")}), situation("x", nil, call("get"))},
 	}
 	for _, tt := range tests {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -89,18 +91,16 @@ func mentions(text, word string) bool {
 			return false
 		}
 		i += from
-		end := i + len(word)
-		if (i == 0 || !alphanumeric(text[i-1])) && (end == len(text) || !alphanumeric(text[end])) {
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(word):])
+		if !alphanumeric(before) && !alphanumeric(after) {
 			return true
 		}
 		from = i + 1
 	}
 }
 
-// alphanumeric counts every byte of a non-ASCII letter as one.
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
-}
+func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // state is the episode as the JSON object that State returns.
 func (e *episode) state() envharness.State {

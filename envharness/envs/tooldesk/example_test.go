@@ -84,7 +84,7 @@ func ExampleWorld() {
 	if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: "T1-0000"}); err != nil {
 		log.Fatal(err)
 	}
-	evidence := envharness.Evidence{Task: "T1-0000"}
+	evidence := envharness.Evidence{Task: "T1-0000", Log: []envharness.LogEntry{{Kind: envharness.LogReset}}}
 	for _, a := range []envharness.Action{
 		{Name: "find_customer", Args: []byte(`{"email":"katya.castillo@example.com"}`)},
 		{Name: "cancel_order", Args: []byte(`{"order_id":"O-7012","reason":"no longer needed"}`)},

@@ -198,7 +198,7 @@ func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
 		return nil, refuse(envharness.BadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
 	}
 	var given map[string]any
-	if raw != nil {
+	if len(raw) > 0 { // a log need not tell nil from empty
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
 			return nil, refuse(envharness.BadArgs, "arguments must be one JSON object")
 		}

@@ -12,8 +12,8 @@ import (
 // on another one (part db), and the submitted answer with the words that it needs (part comm). The score is the product
 // of both. Notes of tickets, the session and everything that was shown have no say.
 //
-// An unknown task, a log that this world cannot have produced, or a recorded end state other than the replay's is an
-// error.
+// An unknown task, a log that does not begin with its only reset or goes on after the end, or a recorded end state other
+// than the replay's is an error.
 func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
 	id := ev.Task
 	if id == "" {
@@ -27,28 +27,24 @@ func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, er
 	if err != nil {
 		return envharness.Verdict{}, err
 	}
+	if len(ev.Log) == 0 || ev.Log[0].Kind != envharness.LogReset {
+		return envharness.Verdict{}, fmt.Errorf("tooldesk: the log of %d entries does not begin with a reset", len(ev.Log))
+	}
 	e := newEpisode(t)
-	for i, entry := range ev.Log {
+	for i, entry := range ev.Log[1:] {
 		if err := ctx.Err(); err != nil {
 			return envharness.Verdict{}, err
 		}
-		switch entry.Kind {
-		case envharness.LogReset:
-			if i > 0 {
-				return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: a reset in mid-episode", i)
-			}
-			continue
-		case envharness.LogReplay, envharness.LogStep, envharness.LogRewind:
-		default:
-			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: unknown kind %q", i, entry.Kind)
-		}
 		if e.over {
-			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: the episode was over", i)
+			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: the episode was over", i+1)
 		}
-		if entry.Kind == envharness.LogRewind {
-			e.turn = 0
-		} else {
+		switch entry.Kind {
+		case envharness.LogReplay, envharness.LogStep:
 			e.step(entry.Action)
+		case envharness.LogRewind:
+			e.turn = 0
+		default:
+			return envharness.Verdict{}, fmt.Errorf("tooldesk: log entry %d: kind %.40q in mid-episode", i+1, entry.Kind)
 		}
 	}
 	if ev.End != nil {

@@ -202,6 +202,8 @@ func TestTampering(t *testing.T) {
 			ev.Log, ev.End = append(ev.Log, envharness.LogEntry{Kind: envharness.LogRewind}), nil
 		}, "the episode was over"},
 		{"a second reset", func(ev *envharness.Evidence) { ev.Log = append(ev.Log, ev.Log[0]) }, "one episode, one reset"},
+		{"no log", func(ev *envharness.Evidence) { ev.Log, ev.End = nil, nil }, "nothing was reset"},
+		{"no reset", func(ev *envharness.Evidence) { ev.Log = ev.Log[1:] }, "the reset was left out"},
 		{"an unknown kind", func(ev *envharness.Evidence) { ev.Log[1].Kind = "patch" }, "not a kind of the log"},
 	}
 	for _, tt := range tests {
@@ -256,9 +258,9 @@ func TestVerifierContext(t *testing.T) {
 	if _, err := World().Verifier.Verify(ctx, envharness.Evidence{Task: "nonsense"}); !errors.Is(err, envharness.ErrNoTask) {
 		t.Errorf("error %v", err)
 	}
-	v, err := World().Verifier.Verify(ctx, envharness.Evidence{})
+	v, err := World().Verifier.Verify(ctx, envharness.Evidence{Log: []envharness.LogEntry{{Kind: envharness.LogReset}}})
 	if err != nil || v.Status != envharness.Fail {
-		t.Errorf("no task and no log: %+v, %v", v, err)
+		t.Errorf("no task and a reset only: %+v, %v", v, err)
 	}
 }
 
