@@ -62,7 +62,7 @@ func (s *search) gain(st Gains, item int, stale float64) (float64, error) {
 		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrBenefit, item, show(s.chosen), g)
 	case g < -1e-9*max(1, math.Abs(st.Value()), math.Abs(s.base)):
 		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrNotMonotone, item, show(s.chosen), g)
-	case g > stale+1e-6*max(1, stale, math.Abs(s.base)):
+	case g > stale+1e-6*max(1, stale, math.Abs(st.Value()), math.Abs(s.base)):
 		return 0, fmt.Errorf("%w: candidate %d gains %v at %s, but only %v at a part of it", ErrNotSubmodular, item, g, show(s.chosen), stale)
 	}
 	return max(g, 0), nil // rounding
@@ -82,7 +82,7 @@ func show(set []int) string {
 // gains. st is the state of the set, value its benefit and used its tokens. It changes all of them.
 //
 // Gains are computed lazily. Since a stale gain is an upper bound, a candidate whose stale key is below the best fresh one cannot be
-// the best; the slack of 1e-9 makes sure that rounding does not hide one that a full scan would pick.
+// the best; the slack of 1e-9 covers the rounding of gains, unless they are tiny differences of large values.
 func (s *search) chain(st Gains, value float64, used int) error {
 	open := s.open
 	for {

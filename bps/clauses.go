@@ -13,7 +13,7 @@ import (
 // last term rewards relevance to the whole query. It is monotone and submodular, and G(empty) = 0. It does not change once made,
 // and any number of goroutines may use it.
 type LexicalClauses struct {
-	clauses *Capability
+	clauses Capability
 	bonus   []float64
 }
 
@@ -82,7 +82,7 @@ func NewLexicalClauses(clauses [][]float64, query []float64, o *ClauseOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &LexicalClauses{clauses: c, bonus: bonus}, nil
+	return &LexicalClauses{clauses: *c, bonus: bonus}, nil
 }
 
 // Len returns the number of candidates.

@@ -31,8 +31,9 @@
 //
 // # Cost
 //
-// For n candidates there are up to n*n/2 chains of at most n steps, each with up to n gains: time grows like n^4 at worst and
-// memory like n^2. A hundred candidates take tens of milliseconds. For larger n a prefilter keeps Options.MaxPool candidates.
+// For n candidates there are up to n*n/2 chains of at most n steps, each with up to n gains: time grows like n^4 at worst. Memory
+// is n*n gains and the frontier, which can have thousands of sets. A hundred candidates of which about ten fit together take tens
+// of milliseconds; where most of them fit together, it is about a second. For larger n a prefilter keeps Options.MaxPool candidates.
 //
 // # Determinism
 //

@@ -60,7 +60,7 @@ const defaultKeep = 40
 // A query that has no word in common with any text gives an empty selection. Errors are those of Select; a counter that returns a
 // negative number gives [ErrTokens]. When ctx ends before the search starts, the selection is nil.
 //
-// The time goes mostly into reading the texts, once a call; Count is called about Keep times.
+// For a query of usual length the time goes mostly into reading the texts, once a call. Count is called about Keep times.
 func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *TextOptions) (*Selection, error) {
 	if o == nil {
 		o = &TextOptions{}
@@ -129,7 +129,10 @@ func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *T
 	}
 	rows := make([][]float64, len(kept))
 	var scores []float64
-	for _, clause := range clauses(query) {
+	for _, clause := range clauses(query) { // at least one
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("bps: stopped before the search: %w", err)
+		}
 		scores = index.Score(scores, clause)
 		for c, rel := range pick(scores) {
 			rows[c] = append(rows[c], rel)

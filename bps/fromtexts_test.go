@@ -203,8 +203,17 @@ func TestFromTextsErrors(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want nil, %v with %q", tt.name, sel, err, tt.want, tt.text)
 		}
 	}
+	for _, left := range []int{len(desk), len(desk) + 1} { // at each of two clauses
+		sel, err := FromTexts(&countdown{Context: context.Background(), left: left}, "send email, forecast weather", desk, 1000, nil)
+		if !errors.Is(err, context.Canceled) || sel != nil {
+			t.Errorf("stopped before the search: %+v, %v, want nil", sel, err)
+		}
+	}
+	if sel, err := FromTexts(ended, "x", nil, 9, nil); !errors.Is(err, context.Canceled) || sel != nil {
+		t.Errorf("stopped before the search without texts: %+v, %v, want nil", sel, err)
+	}
 	// Stopped in the search: the best so far, in positions of the texts.
-	sel, err := FromTexts(&countdown{Context: context.Background(), left: len(desk) + 1}, "send email, forecast weather", desk, 1000, nil)
+	sel, err := FromTexts(&countdown{Context: context.Background(), left: len(desk) + 2 + 2 + 1}, "send email, forecast weather", desk, 1000, nil)
 	if !errors.Is(err, context.Canceled) || sel == nil || len(sel.Items) == 0 || sel.Guarantee.Factor != 0 {
 		t.Errorf("stopped in the search: %+v, %v", sel, err)
 	}

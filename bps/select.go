@@ -20,13 +20,13 @@ const (
 //
 //   - Candidates larger than the budget, and those a prefilter leaves out (Options.MaxPool), are in Dropped.
 //   - Candidates without tokens are taken, in the order of their indices, wherever they gain something.
-//   - Of sets whose objectives are equal up to rounding, 1e-12 of the largest benefit, the one with the fewest tokens is returned,
-//     then the one with the fewest candidates, then the one whose ascending list is smallest. Equal gains per token within a chain go
-//     to the larger gain, then to the lower index.
+//   - Of sets whose objectives are equal up to rounding, 1e-12 of the largest benefit or the base, the one with the fewest tokens is
+//     returned, then the one with the fewest candidates, then the one whose ascending list is smallest. Equal gains per token within
+//     a chain go to the larger gain, then to the lower index.
 //
 // Errors are [ErrTokens], [ErrBudget], [ErrPenalty], [ErrBenefit], [ErrNotMonotone], [ErrNotSubmodular] and [ErrOptions], and the
 // selection is then nil. When ctx ends, its error is returned, wrapped, together with the best selection so far, which has no
-// guarantee. The context is checked once a seed. The result depends on nothing but the arguments.
+// guarantee. The context is checked once a candidate at first, then once a seed. The result depends on nothing but the arguments.
 //
 // If p.Benefit has a method Len() int, it must return len(p.Tokens).
 func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
@@ -36,7 +36,7 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 	if err := check(p, o); err != nil {
 		return nil, err
 	}
-	if len(p.Tokens) == 0 && p.Benefit == nil {
+	if missing(p.Benefit) { // no candidates, else check has found it
 		p.Benefit = BenefitFunc(func([]int) float64 { return 0 })
 	}
 	s := &search{
@@ -56,7 +56,7 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 	if p.Penalty != nil {
 		sel.Guarantee.Penalty = PenaltyConcave
 		if !o.PenaltyConcave {
-			sel.Guarantee = Guarantee{Penalty: PenaltyNone}
+			sel.Guarantee = Guarantee{Penalty: PenaltyNone, Scope: "none: the penalty may not be concave"}
 		}
 	}
 
@@ -75,42 +75,23 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 		}
 	}
 	st := start(p.Benefit, s.base)
-	for _, i := range free {
-		g, err := s.gain(st, i, unbounded)
-		if err != nil {
-			return nil, err
+	gains, stopped := s.alone(ctx, st, free, items)
+	if stopped == nil {
+		scope := fmt.Sprintf("all %d candidates", len(p.Tokens))
+		if m := cmp.Or(o.MaxPool, defaultMaxPool); len(items) > m {
+			scope = fmt.Sprintf("within the prefiltered %d of %d candidates that fit", m, len(items))
+			var out []int
+			items, gains, out = prefilter(items, gains, p.Tokens, m)
+			for _, i := range out {
+				sel.Dropped = append(sel.Dropped, Drop{i, DropPrefilter})
+			}
+			slices.SortFunc(sel.Dropped, func(a, b Drop) int { return cmp.Compare(a.Item, b.Item) })
 		}
-		if g > 0 {
-			st.Add(i)
-			s.free = append(s.free, i)
-			s.chosen = append(s.chosen, i)
+		if sel.Guarantee.Factor > 0 {
+			sel.Guarantee.Scope = scope
 		}
+		stopped = s.algorithm1(ctx, st, items, gains)
 	}
-	if len(s.free) > 0 {
-		if err := s.record(0, st.Value()); err != nil {
-			return nil, err
-		}
-	}
-	gains := make([]float64, len(items))
-	for j, i := range items {
-		g, err := s.gain(st, i, unbounded)
-		if err != nil {
-			return nil, err
-		}
-		gains[j] = g
-	}
-	sel.Guarantee.Scope = fmt.Sprintf("all %d candidates", len(p.Tokens))
-	if m := cmp.Or(o.MaxPool, defaultMaxPool); len(items) > m {
-		sel.Guarantee.Scope = fmt.Sprintf("within the prefiltered %d of %d candidates that fit", m, len(items))
-		var out []int
-		items, gains, out = prefilter(items, gains, p.Tokens, m)
-		for _, i := range out {
-			sel.Dropped = append(sel.Dropped, Drop{i, DropPrefilter})
-		}
-		slices.SortFunc(sel.Dropped, func(a, b Drop) int { return cmp.Compare(a.Item, b.Item) })
-	}
-
-	stopped := s.algorithm1(ctx, st, items, gains)
 	if stopped != nil {
 		if ctx.Err() == nil || !errors.Is(stopped, ctx.Err()) {
 			return nil, stopped
@@ -121,6 +102,12 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 		return nil, err
 	}
 	return sel, stopped
+}
+
+// missing also finds a nil function inside the interface.
+func missing(b Benefit) bool {
+	f, ok := b.(BenefitFunc)
+	return b == nil || ok && f == nil
 }
 
 // check reports every fault of the arguments that shows before the benefit is asked.
@@ -147,13 +134,48 @@ func check(p Problem, o *Options) error {
 	if o.MaxPool < 0 {
 		fault(ErrOptions, "MaxPool is %d, want >= 0", o.MaxPool)
 	}
-	if f, ok := p.Benefit.(BenefitFunc); len(p.Tokens) > 0 && (p.Benefit == nil || ok && f == nil) {
+	if len(p.Tokens) > 0 && missing(p.Benefit) {
 		fault(ErrBenefit, "none given for %d candidates", len(p.Tokens))
 	}
 	if b, ok := p.Benefit.(interface{ Len() int }); ok && b.Len() != len(p.Tokens) {
 		fault(ErrBenefit, "made for %d candidates, want %d", b.Len(), len(p.Tokens))
 	}
 	return errors.Join(faults...)
+}
+
+// alone adds the free candidates that gain something to the set of st, records it, and returns what each of items gains there.
+func (s *search) alone(ctx context.Context, st Gains, free, items []int) ([]float64, error) {
+	gain := func(i int) (float64, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, fmt.Errorf("bps: stopped before the first seed: %w", err)
+		}
+		return s.gain(st, i, unbounded)
+	}
+	for _, i := range free {
+		g, err := gain(i)
+		if err != nil {
+			return nil, err
+		}
+		if g > 0 {
+			st.Add(i)
+			s.free = append(s.free, i)
+			s.chosen = append(s.chosen, i)
+		}
+	}
+	if len(s.free) > 0 {
+		if err := s.record(0, st.Value()); err != nil {
+			return nil, err
+		}
+	}
+	gains := make([]float64, len(items))
+	for j, i := range items {
+		g, err := gain(i)
+		if err != nil {
+			return nil, err
+		}
+		gains[j] = g
+	}
+	return gains, nil
 }
 
 // prefilter keeps m of the items, ascending: three quarters by gain, the rest by gain per token. It returns them with their gains,

@@ -585,11 +585,25 @@ func TestSelectErrors(t *testing.T) {
 			}
 		})
 	}
+	for _, b := range []Benefit{nil, BenefitFunc(nil), &Capability{}, &LexicalClauses{}} {
+		if sel, err := Select(context.Background(), Problem{Benefit: b}, nil); err != nil || len(sel.Items) > 0 {
+			t.Errorf("no candidates, benefit %#v: %v, %v", b, sel, err)
+		}
+	}
 	_, err := Select(context.Background(), Problem{Tokens: []int{-1}, Budget: -1, PenaltyPerToken: -1}, nil)
 	for _, want := range []error{ErrTokens, ErrBudget, ErrPenalty, ErrBenefit} {
 		if !errors.Is(err, want) {
 			t.Errorf("all faults at once: %v lacks %v", err, want)
 		}
+	}
+}
+
+// The scope says why there is no guarantee.
+func TestNoGuarantee(t *testing.T) {
+	p := Problem{Tokens: []int{1, 2}, Budget: 3, Benefit: modular(1, 1), Penalty: func(n int) float64 { return float64(n * n) }}
+	want := Guarantee{0, PenaltyNone, "none: the penalty may not be concave"}
+	if diff := cmp.Diff(want, mustSelect(t, p, nil).Guarantee); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -599,6 +613,10 @@ func TestRoundingIsNoFault(t *testing.T) {
 	sel := mustSelect(t, Problem{Tokens: []int{1, 1, 1, 0}, Budget: 3, Benefit: noise}, nil)
 	if diff := cmp.Diff([]int{3, 0, 1, 2}, sel.Items); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// A gain of 0.1 is off by 2e-5 where it is the difference of two values near 1e12.
+	if sel := mustSelect(t, Problem{Tokens: []int{5, 3, 2, 4}, Budget: 14, Benefit: modular(1e12, 0.1, 0.3, 2e12)}, nil); len(sel.Items) != 2 {
+		t.Errorf("large values: got %+v, want the two large ones", sel)
 	}
 	flat := BenefitFunc(func(set []int) float64 { return -1e-12 * float64(len(set)) })
 	if sel := mustSelect(t, Problem{Tokens: []int{1, 1, 0}, Budget: 3, Benefit: flat}, nil); len(sel.Items) != 0 || sel.Benefit != 0 {
@@ -640,8 +658,14 @@ func TestPrefilter(t *testing.T) {
 func TestCancel(t *testing.T) {
 	c, tokens := randomCapability(newRand(7), 12, 4, 5, 40)
 	last, distinct := -1.0, 0
+	for limit := range 12 {
+		sel, err := Select(&countdown{Context: context.Background(), left: limit}, Problem{Tokens: tokens, Budget: 100, Benefit: c}, nil)
+		if !errors.Is(err, context.Canceled) || !strings.Contains(fmt.Sprint(err), "before the first seed") || len(sel.Items) > 0 {
+			t.Fatalf("after %d candidates: %v, %v", limit, sel, err)
+		}
+	}
 	for limit := range 79 + 1 {
-		ctx := &countdown{Context: context.Background(), left: limit}
+		ctx := &countdown{Context: context.Background(), left: 12 + limit}
 		sel, err := Select(ctx, Problem{Tokens: tokens, Budget: 100, Benefit: c}, nil)
 		if limit == 79 { // 1 + 12 + 66 seeds, all of which fit
 			if err != nil || sel.Guarantee.Factor != factor {

@@ -9,6 +9,7 @@ type Document struct {
 }
 
 // Frontmatter is the YAML head of a SKILL.md file. All values are the text of the file, never numbers, booleans or dates.
+// The limits below are those of the format: [Marshal] and a strict [Parse] keep them, a lenient one reports what breaks them.
 type Frontmatter struct {
 	Name          string // 1 to 64 runes: lower-case letters, decimal digits, single hyphens inside
 	Description   string // 1 to 1,024 runes; what the skill does and when to use it

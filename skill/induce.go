@@ -92,10 +92,14 @@ func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
 		procedure = append(procedure, t)
 		k += n
 	}
+	lastOf := make(map[string]int) // the last kept step by kind of action
+	for _, i := range kept {
+		lastOf[actionKey(steps[i])] = i
+	}
 	var notes []string
+	noted := make(map[string]bool)
 	for i, s := range steps {
-		retried := func(k int) bool { return k > i && actionKey(steps[k]) == actionKey(s) }
-		if !s.Err || !isAction(s) || !slices.ContainsFunc(kept, retried) {
+		if !s.Err || !isAction(s) || lastOf[actionKey(s)] <= i { // a kind without a kept step has 0
 			continue
 		}
 		line, _, _ := strings.Cut(strings.TrimSpace(s.Observation), "\n")
@@ -104,7 +108,8 @@ func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
 			continue
 		}
 		note := a.template(s, args[i]) + " can fail: " + line
-		if !slices.Contains(notes, note) {
+		if !noted[note] {
+			noted[note] = true
 			notes = append(notes, note)
 		}
 	}
@@ -267,6 +272,6 @@ func oneLine(s string) string {
 			return -1
 		}
 		return r
-	}, otherArrow.Replace(s))
-	return strings.Join(strings.Fields(s), " ")
+	}, s)
+	return strings.Join(strings.Fields(otherArrow.Replace(s)), " ") // only now: a control character can part an arrow
 }

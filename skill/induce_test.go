@@ -2,6 +2,7 @@ package skill
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -154,6 +155,15 @@ func TestSegmentErrors(t *testing.T) {
 	if _, err := Induce(bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
 		t.Errorf("NaN argument: %v", err)
 	}
+	self := map[string]any{}
+	self["x"] = []any{self}
+	bad.Steps[0].Args = self
+	if _, err := Segment(bad, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+		t.Errorf("argument that contains itself: %v", err)
+	}
+	if _, err := Induce(bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+		t.Errorf("argument that contains itself: %v", err)
+	}
 	if _, err := Induce(kitchen, Span{0, 7}, &InduceOptions{MinActions: -1}); err == nil {
 		t.Error("negative MinActions: no error")
 	}
@@ -270,6 +280,7 @@ func TestInduce(t *testing.T) {
 		{"marker", marked, Span{0, 2}, nil, "clean-mug-at-the-sink", "Clean mug at the sink", "- Procedure: go to sink <n> → wash mug <n_2>\n", "the marker describes its span"},
 		{"markers of the task", marked, Span{0, 4}, nil, "clean-a-mug", "clean a mug", "- Procedure: go to sink <n> → wash mug <n_2> → go to shelf <n_3> → put mug <n_2>\n", "the whole trajectory is described by its task, not by one of its markers"},
 		{"subtask", marked, Span{0, 2}, &InduceOptions{Subtask: "洗杯子"}, "skill", "洗杯子", "- Procedure: go to sink <n> → wash mug <n_2>\n", "no ASCII words for a name"},
+		{"parted arrow", free("echo a -\x01> b", "x"), Span{0, 2}, &InduceOptions{Subtask: "nul"}, "skill", "nul", "- Procedure: echo a => b → x\n", "what is left when a control character goes is no step either"},
 		{"arrow", free("echo a -> b", "x → y"), Span{0, 2}, &InduceOptions{Subtask: "nul"}, "skill", "nul", "- Procedure: echo a => b → x => y\n", "an arrow in an action is no step; a device name is no folder"},
 	} {
 		d, err := Induce(c.traj, c.span, c.o)
@@ -302,6 +313,25 @@ func TestInduce(t *testing.T) {
 	d, err := Induce(long, Span{0, 2}, &InduceOptions{Subtask: strings.Repeat("word ", 300)})
 	if err != nil || len(d.Description()) != 1024 || len(d.Name()) != 64 || !strings.HasSuffix(d.Name(), "-word") {
 		t.Errorf("long texts are cut at whole words: %d, %q, %v", len(d.Description()), d.Name(), err)
+	}
+}
+
+// Abstraction and induction are near linear: quadratic ones would take many minutes here.
+func TestInduceLinear(t *testing.T) {
+	for _, s := range []string{"a/", "/", "./", "~", "'a ", "\"", "a@", "<n_1", "+1", "1 ", "a(", "https://"} {
+		newAbstraction(nil).text(strings.Repeat(s, 1<<18/len(s)))
+	}
+	const n = 30_000
+	var steps []Step
+	for i := range n {
+		steps = append(steps, Step{Name: fmt.Sprintf("a%d", i), Err: true, Observation: "no"})
+	}
+	for i := range n {
+		steps = append(steps, Step{Name: fmt.Sprintf("a%d", n-1-i)})
+	}
+	d, err := Induce(Trajectory{Task: "do it", Steps: steps}, Span{0, 2 * n}, nil)
+	if err != nil || strings.Count(d.Content, "can fail: no\n") != n {
+		t.Errorf("%d failed steps that were retried: %v", n, err)
 	}
 }
 

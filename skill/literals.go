@@ -58,6 +58,7 @@ type scanner struct {
 	s                string
 	afterPlaceholder int    // offset after the last placeholder; -1 if there was none
 	noEmail          int    // no e-mail starts before this offset
+	noPath           int    // no path starts before this offset
 	noClose          [2]int // no quotation of this kind starts before these offsets: " and '
 }
 
@@ -109,8 +110,8 @@ func (sc *scanner) match(i int) (kind string, end int) {
 		return "", 0
 	}
 	if c == '/' || c == '.' || c == '~' {
-		if m := pathAt.FindString(rest); m != "" && sc.freeLeft(i) && strings.ContainsFunc(m, isWord) {
-			return "path", i + len(m)
+		if end := sc.path(i); end > 0 {
+			return "path", end
 		}
 		return "", 0
 	}
@@ -180,6 +181,19 @@ func (sc *scanner) email(i int) int {
 		}
 	}
 	sc.noEmail = j
+	return 0
+}
+
+// path matches separators with at least one word among them.
+func (sc *scanner) path(i int) int {
+	if i < sc.noPath || !sc.freeLeft(i) {
+		return 0
+	}
+	m := pathAt.FindString(sc.s[i:])
+	if strings.ContainsFunc(m, isWord) {
+		return i + len(m)
+	}
+	sc.noPath = i + len(m)
 	return 0
 }
 

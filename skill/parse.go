@@ -22,6 +22,7 @@ const (
 	maxFile          = 2 << 20 // bytes
 	maxYAMLDepth     = 8
 	maxYAMLNodes     = 1000
+	maxRepairs       = 1000 // so that no file has a diagnostic for each of a million lines
 )
 
 // ParseOptions adjusts [Parse]. A nil *ParseOptions equals &ParseOptions{}.
@@ -46,8 +47,8 @@ type ParseOptions struct {
 // becomes \n.
 //
 // If the YAML is malformed and o.Strict is not set, unquoted values such as "description: Use when: x" are quoted and
-// tabs that indent become spaces, with a warning each; what stays malformed is an error. A file that states allowed-tools
-// is never returned without them.
+// tabs that indent become spaces, with a warning each; what stays malformed or needs more than 1,000 repairs is an error.
+// A file that states allowed-tools is never returned without them.
 //
 // The diagnostics are sorted by line. The error is nil exactly if the document is not; it joins the diagnostics of
 // severity [Error], which errors.As finds as a [Diagnostic]. Any input gives one or the other. The rules are those of
@@ -190,12 +191,13 @@ func unixLines(s string) string {
 
 // decode reads the YAML, repaired if need be, and returns its root; nil after an error.
 func (p *parser) decode(h head) *yaml.Node {
-	root, err := decodeYAML(strings.Join(h.lines, "\n"))
+	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" } // the last end counts in a block scalar
+	root, err := decodeYAML(text(h.lines))
 	if err != nil {
 		lines, fixes := repair(h.lines)
-		repaired, err2 := decodeYAML(strings.Join(lines, "\n"))
+		repaired, err2 := decodeYAML(text(lines))
 		switch line, msg := yamlError(err); {
-		case err2 != nil || len(fixes) == 0:
+		case err2 != nil || len(fixes) == 0 || len(fixes) > maxRepairs:
 			p.report(h.fence+line, Error, "invalid-yaml", "", "%s", msg)
 			return nil
 		case p.o.Strict:
@@ -290,7 +292,7 @@ func (p *parser) vet(root *yaml.Node, fence int) bool {
 		}
 		if n.Kind == yaml.MappingNode {
 			seen := make(map[string]bool)
-			for i := 0; i+1 < len(n.Content); i += 2 {
+			for i := 0; i+1 < min(len(n.Content), 2*maxYAMLNodes); i += 2 { // beyond it is too large anyway
 				k := n.Content[i]
 				line = fence + k.Line
 				switch {

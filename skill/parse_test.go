@@ -166,11 +166,15 @@ func TestParse(t *testing.T) {
 			func(d *Document) bool { return cmp.Equal(d.Frontmatter.AllowedTools, []string{"Bash(a Read"}) }, "table"},
 		{"tools unbalanced back", doc("name: a", "description: x", "allowed-tools: a) (b"), "4 tools-parentheses!", "4 tools-parentheses",
 			func(d *Document) bool { return cmp.Equal(d.Frontmatter.AllowedTools, []string{"a) (b"}) }, "table"},
+		{"tools list over lines", doc("name: a", "description: Use when: x", "allowed-tools: [Read, # two", "  Write]"), "3 invalid-yaml!", "3 repaired-unquoted, 4 tools-list",
+			func(d *Document) bool { return cmp.Equal(d.Frontmatter.AllowedTools, []string{"Read", "Write"}) }, "a valid list needs no repair: quoted it would name a tool [Read"},
 		{"tools map", doc("name: a", "description: x", "allowed-tools: {a: b}"), "4 not-a-text!", "4 not-a-text!", nil, "never guessed"},
 		{"tools in bad yaml", doc("name: a", "description: \"x", "allowed-tools: Read"), "3 invalid-yaml!", "3 invalid-yaml!", nil, "case 9: skipped, not loaded without"},
 		{"tools swallowed", doc("name: a", "description: \"x", "allowed-tools: Read\""), "4 lost-allowed-tools!", "4 lost-allowed-tools!", nil, "a restriction inside a quoted value is lost"},
 		{"comment cuts", doc("name: a", "description: use C # or not"), "3 comment-cut", "3 comment-cut",
 			func(d *Document) bool { return d.Description() == "use C" }, "table"},
+		{"block at the end", doc("name: a", "description: x", "metadata:", "  k: |", "    v"), "", "",
+			func(d *Document) bool { return d.Frontmatter.Metadata["k"] == "v\n" }, "the last line of a block has its end also before the fence"},
 		{"nul", "---\nname: a\ndescription: \x00\n---\nb", "3 nul-byte!", "3 nul-byte!", nil, "no text file"},
 		{"not utf-8", "---\nname: a\n\n\xff---\nb", "4 invalid-utf8!", "4 invalid-utf8!", nil, "no text file"},
 		{"too large", doc("name: a", "description: x") + long("x", maxFile), "0 too-large!", "0 too-large!", nil, "2 MiB"},
@@ -194,6 +198,25 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s, strict %v: document %+v (%s)", c.name, strict, d, c.reason)
 			}
 		}
+	}
+}
+
+// No file gives more than a few thousand diagnostics, or takes quadratic time: that would be minutes for each of these.
+func TestParseBounded(t *testing.T) {
+	for _, c := range []struct{ line, reason string }{
+		{"a: 1\n", "the same key"},
+		{"a: b: c\n", "values to repair"},
+		{"\tx\n", "tabs to repair"},
+		{" x\n", "a long value to repair"},
+	} {
+		in := "---\nname: a\ndescription: b: c\n" + strings.Repeat(c.line, maxFile/len(c.line)-20) + "---\n"
+		_, diags, _ := Parse([]byte(in), nil)
+		if len(diags) > 3*maxYAMLNodes {
+			t.Errorf("%s: %d diagnostics, the first are %v", c.reason, len(diags), diags[:3])
+		}
+	}
+	if got := bullets("- a\n" + strings.Repeat("b\n", 1<<19)); len(got) != 1 || len(got[0]) != 1+2<<19 {
+		t.Errorf("a long bullet: %d bullets", len(got))
 	}
 }
 

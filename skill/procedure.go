@@ -36,15 +36,23 @@ func Procedure(body string) []string {
 
 // bullets returns the texts of the bullets of a body. What stands before the first is left out.
 func bullets(body string) []string {
-	var out []string
+	var out, parts []string // parts are those of the open bullet
+	end := func() {
+		if len(parts) > 0 {
+			out = append(out, strings.Join(parts, " "))
+		}
+		parts = nil
+	}
 	for line := range strings.Lines(body) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := bullet.FindStringSubmatch(line); m != nil {
-			out = append(out, strings.TrimSpace(m[1]))
-		} else if text := strings.TrimSpace(line); text != "" && len(out) > 0 {
-			out[len(out)-1] += " " + text
+			end()
+			parts = []string{strings.TrimSpace(m[1])}
+		} else if text := strings.TrimSpace(line); text != "" && len(parts) > 0 {
+			parts = append(parts, text)
 		}
 	}
+	end()
 	return out
 }
 

@@ -35,32 +35,33 @@ func repair(lines []string) ([]string, []fix) {
 		if m == nil {
 			continue
 		}
-		key, value := m[1], strings.TrimRight(m[2], " \t")
-		if !needsQuotes(value) {
-			continue
-		}
+		key, value := m[1], []string{strings.TrimRight(m[2], " \t")} // and the lines that continue it
 		at := i
 		for ; i+1 < len(out); i++ {
 			next := out[i+1]
 			if !strings.HasPrefix(next, " ") || strings.TrimSpace(next) == "" || nestedKey.MatchString(next) {
 				break
 			}
-			value += " " + strings.TrimSpace(next)
-			out[i+1] = ""
+			value = append(value, strings.TrimSpace(next))
 		}
-		out[at] = fmt.Sprintf("%s: '%s'", key, strings.ReplaceAll(value, "'", "''"))
+		if !needsQuotes(value) {
+			continue
+		}
+		clear(out[at+1 : i+1])
+		out[at] = fmt.Sprintf("%s: '%s'", key, strings.ReplaceAll(strings.Join(value, " "), "'", "''"))
 		fixes = append(fixes, fix{at, "repaired-unquoted", key, fmt.Sprintf("value of %s needs quotes", key)})
 	}
 	return out, fixes
 }
 
-func needsQuotes(value string) bool {
-	if value == "" || strings.ContainsRune(`"'|>`, rune(value[0])) {
+func needsQuotes(value []string) bool {
+	first := value[0]
+	if first == "" || strings.ContainsRune(`"'|>`, rune(first[0])) {
 		return false
 	}
-	if strings.ContainsRune("[{", rune(value[0])) {
-		_, err := decodeYAML(value)
+	if strings.ContainsRune("[{", rune(first[0])) {
+		_, err := decodeYAML(strings.Join(value, "\n"))
 		return err != nil
 	}
-	return strings.Contains(value, ": ") || strings.HasSuffix(value, ":") || strings.ContainsRune("@`%&*!]},?", rune(value[0]))
+	return strings.Contains(first, ": ") || strings.HasSuffix(first, ":") || strings.ContainsRune("@`%&*!]},?", rune(first[0]))
 }

@@ -116,7 +116,7 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 	}
 	texts := slices.Concat(kept, placeboTexts[:])
 	for i, s := range skills {
-		if any(s) == nil {
+		if d, ok := any(s).(*Document); any(s) == nil || ok && d == nil {
 			return nil, fmt.Errorf("skill: score: skill %d is nil", i)
 		}
 		texts = append(texts, opts.TextOf(s))
@@ -132,6 +132,7 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 		return nil, err
 	}
 	rep.setPairs(len(kept), pairs)
+	rep.Sampled = len(kept) > opts.MaxExactTasks // also where the sample has as many pairs as there are
 	row := make([]float64, len(kept))
 	var placebo []float64
 	for i, v := range rest {

@@ -125,6 +125,9 @@ func TestScoreErrors(t *testing.T) {
 	if _, err := Score(context.Background(), []Skill{nil}, []string{"x"}, nil); err == nil {
 		t.Error("nil skill: no error")
 	}
+	if _, err := Score(context.Background(), []*Document{nil}, []string{"x"}, nil); err == nil {
+		t.Error("nil document: no error")
+	}
 	if _, err := Score(context.Background(), texts("x"), []string{"x"}, &ScoreOptions{Embedder: HashEmbedder{Dim: 63}}); err == nil {
 		t.Error("Dim 63: no error")
 	}
@@ -353,6 +356,9 @@ func TestScoreSampled(t *testing.T) {
 	b, _ := Score(context.Background(), skills, tasks, o(1))
 	if diff := gocmp.Diff(a, b); diff != "" || !a.Sampled || a.Pairs != 40000 {
 		t.Errorf("same seed, sampled %v of %d pairs (-first +second):\n%s", a.Sampled, a.Pairs, diff)
+	}
+	if c, _ := Score(context.Background(), skills, tasks, &ScoreOptions{MaxExactTasks: 20, PairSamples: 300}); !c.Sampled {
+		t.Error("a sample of as many pairs as there are, 300, is still a sample")
 	}
 	for i, s := range a.Skills {
 		if !near(s.Specificity, exact.Skills[i].Specificity, 0.02) { // 0.0025 is the largest standard error

@@ -209,8 +209,12 @@ func stepLiterals(s Step) ([]string, error) {
 		}
 		return out, nil
 	}
-	var walk func(v any) error
-	walk = func(v any) error {
+	// A value that contains itself must not reach the walk, and the library finds it.
+	if _, err := json.Marshal(s.Args); err != nil {
+		return nil, fmt.Errorf("arguments of %q: %w", s.Name, err)
+	}
+	var walk func(v any)
+	walk = func(v any) {
 		switch v := v.(type) {
 		case nil, bool:
 		case string:
@@ -219,27 +223,17 @@ func stepLiterals(s Step) ([]string, error) {
 			}
 		case []any:
 			for _, e := range v {
-				if err := walk(e); err != nil {
-					return err
-				}
+				walk(e)
 			}
 		case map[string]any:
 			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if err := walk(v[k]); err != nil {
-					return err
-				}
+				walk(v[k])
 			}
 		default:
-			b, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
+			b, _ := json.Marshal(v) // a part of what has just been marshalled
 			out = append(out, string(b))
 		}
-		return nil
 	}
-	if err := walk(s.Args); err != nil {
-		return nil, fmt.Errorf("arguments of %q: %w", s.Name, err)
-	}
+	walk(s.Args)
 	return out, nil
 }

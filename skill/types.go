@@ -3,7 +3,8 @@ package skill
 import "context"
 
 // A Skill is a piece of reusable know-how: a short description, by which it is found, and a body, which is read when it
-// is used. [*Document] implements it. The three texts are valid UTF-8 and constant.
+// is used. [*Document] implements it; one that was read leniently can break the limits on name and description. The three
+// texts are valid UTF-8 and constant.
 type Skill interface {
 	Name() string        // unique in a memory; lower-case letters, digits and hyphens, at most 64 runes
 	Description() string // at most 1,024 runes
