@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-// A Tool is one callable with a JSON Schema for its arguments. It is immutable after [Normalize]; the raw messages must not be changed.
+// A Tool is one callable with a JSON Schema for its arguments. It is immutable after [Normalize]; the raw messages
+// must not be changed.
 type Tool struct {
 	ID          string          `json:"id"` // "t_" and 16 hex digits over name, description and parameters; see [Normalize]
 	Name        string          `json:"name"`
@@ -29,8 +30,8 @@ type Origin struct {
 	Line    int    `json:"line,omitempty"` // 1-based line in the file; 0 means the whole file
 }
 
-// A Source yields tools in a fixed order. After a non-nil error the sequence ends; stopping early releases everything. It can be
-// ranged over more than once and is not safe for concurrent use unless it says so.
+// A Source yields tools in a fixed order. After a non-nil error the sequence ends; stopping early releases
+// everything. It can be ranged over more than once and is not safe for concurrent use unless it says so.
 type Source interface {
 	Tools(ctx context.Context) iter.Seq2[Tool, error]
 }

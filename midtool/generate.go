@@ -1,0 +1,413 @@
+package midtool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Options adjusts [Generate]. A nil *Options equals &Options{}.
+type Options struct {
+	Seed         uint64                // of every random choice; zero means 1
+	PerTool      int                   // samples planned for each tool; zero means 4
+	Licences     []string              // allow-list of SPDX identifiers; nil means MIT, Apache-2.0, BSD (2, 3), ISC, CC0-1.0
+	OwnTools     bool                  // tools that state no licence are the caller's own and pass; false rejects them
+	OptionalProb *float64              // probability in [0, 1] that a call has an optional argument; nil means 0.4
+	MaxTokens    int                   // largest sample by [ApproxTokens] of its line, at least 256; zero means 8192
+	Progress     func(done, total int) // called after each tool, in order; nil means not
+}
+
+var defaultLicences = []string{"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "CC0-1.0"}
+
+func (o *Options) withDefaults() (Options, error) {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	var errs []error
+	if d.PerTool < 0 {
+		errs = append(errs, fmt.Errorf("midtool: Options.PerTool %d is negative", d.PerTool))
+	}
+	if d.MaxTokens != 0 && d.MaxTokens < 256 {
+		errs = append(errs, fmt.Errorf("midtool: Options.MaxTokens %d is below 256", d.MaxTokens))
+	}
+	if d.OptionalProb == nil {
+		d.OptionalProb = new(0.4)
+	}
+	if p := *d.OptionalProb; !(p >= 0 && p <= 1) {
+		errs = append(errs, fmt.Errorf("midtool: Options.OptionalProb %v is outside [0, 1]", p))
+	}
+	d.Seed = cmp.Or(d.Seed, 1)
+	d.PerTool = cmp.Or(d.PerTool, 4)
+	d.MaxTokens = cmp.Or(d.MaxTokens, 8192)
+	if d.Licences == nil {
+		d.Licences = defaultLicences
+	}
+	return d, errors.Join(errs...)
+}
+
+// A Corpus is what [Generate] made and what it left out.
+type Corpus struct {
+	Samples  []Sample    // by tool ID, then by number
+	Tokens   int         // sum over the samples of [ApproxTokens] of their line, as [WriteMessages] writes it by default
+	Tools    int         // distinct usable tools; each was planned for PerTool samples
+	Rejected []Rejection // tools first, then samples, each by tool ID, name and origin
+}
+
+// Reasons counts what was left out by reason.
+func (c *Corpus) Reasons() map[string]int {
+	out := make(map[string]int)
+	for _, r := range c.Rejected {
+		out[r.Reason]++
+	}
+	return out
+}
+
+// Generate makes single-call samples: a user asks, the assistant calls one of the offered tools, the tool answers,
+// the assistant concludes. Tools need not be normalised. The call is made first, from the tool's schema, and put into
+// words afterwards, so that each argument is grounded in the request by construction (MidTool, arXiv 2608.20314,
+// native branch; the details are ours). Each sample has passed [Validate].
+//
+//   - Values: const, enum, examples, formats, bounds, patterns, and built-in tables by the name of the parameter;
+//     objects to depth 4.
+//   - Wording: templates around the tool's description or name; a name of two words or more is never given away.
+//   - Offered tools: the called one and 0 to 36 others, half of them of the same group, in random order; none of them
+//     does the same to the same noun, and all fit in 3/4 of MaxTokens. Tools without a group form one group. Names
+//     are made exportable, one to one.
+//   - Results: drawn from the result schema, else a status and the arguments.
+//
+// Nothing is dropped without a [Rejection]: every given tool is counted in Tools or rejected, and Tools times PerTool
+// are the samples and the rejected samples. Reasons for tools: those of [Normalize]; licence; duplicate (same ID);
+// pattern_unsupported (a pattern outside Go's syntax). For samples, after 8 tries each: no_value (no value found for
+// a required argument), window (more than MaxTokens), duplicate (same offered tools, call and request), or the first
+// rule of Validate that the last try broke.
+//
+// The same tools, options and seed give the same bytes, whatever the order of the tools. The time grows linearly with
+// the number of samples; memory holds the whole corpus. The error is that of ctx or names bad options; the result is
+// then nil. No tools give an empty corpus.
+func Generate(ctx context.Context, tools []Tool, o *Options) (*Corpus, error) {
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	g := generator{opts: opts, corpus: &Corpus{}, line: messageWriter{clean: true}}
+	if err := g.prepare(ctx, tools); err != nil {
+		return nil, err
+	}
+	seen := make(map[[sha256.Size]byte]bool)
+	for i, t := range g.tools {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for n := 1; n <= opts.PerTool; n++ {
+			s, rejected := g.sample(t, n)
+			if rejected == nil {
+				if key := contentKey(s); seen[key] {
+					rejected = t.rejection(n, "duplicate", "")
+				} else {
+					seen[key] = true
+				}
+			}
+			if rejected != nil {
+				g.corpus.Rejected = append(g.corpus.Rejected, *rejected)
+				continue
+			}
+			g.corpus.Samples = append(g.corpus.Samples, s)
+		}
+		if opts.Progress != nil {
+			opts.Progress(i+1, len(g.tools))
+		}
+	}
+	return g.corpus, nil
+}
+
+// A tool is a usable tool with what is derived from it.
+type tool struct {
+	Tool
+	schema  *schema
+	returns *schema // nil if unknown
+	meaning meaning
+	verb    verbClass // of the description's first clause, with what it is done to; object is empty if there is none
+	object  string
+	tokens  int // of the exported definition
+	group   int // index in generator.groups
+	at      int // index in the group
+}
+
+func (t *tool) rejection(sample int, reason, detail string) *Rejection {
+	return &Rejection{Tool: t.Name, ToolID: t.ID, Group: t.Group, Origin: t.Origin, Sample: sample, Reason: reason, Detail: detail}
+}
+
+type generator struct {
+	opts   Options
+	tools  []*tool   // by ID
+	groups [][]*tool // by descending size, then name
+	weight []float64 // of the groups, summed up from the first
+	corpus *Corpus
+	line   messageWriter
+	buf    []byte
+}
+
+// prepare sorts the tools out: usable ones by ID and group, the rest with a reason.
+func (g *generator) prepare(ctx context.Context, tools []Tool) error {
+	for _, raw := range tools {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := Normalize(raw)
+		if r, ok := errors.AsType[*Rejection](err); ok {
+			g.corpus.Rejected = append(g.corpus.Rejected, *r)
+			continue
+		}
+		t := &tool{Tool: n, meaning: meaningOf(n.Name)}
+		switch {
+		case n.Licence == "" && !g.opts.OwnTools:
+			g.reject(t, "licence", "not stated")
+			continue
+		case n.Licence != "" && !slices.Contains(g.opts.Licences, n.Licence):
+			g.reject(t, "licence", n.Licence)
+			continue
+		}
+		if t.schema, err = compileRaw(n.Parameters); err != nil {
+			g.reject(t, "bad_schema", err.Error())
+			continue
+		}
+		if t.schema.unsupported != "" {
+			g.reject(t, "pattern_unsupported", t.schema.unsupported)
+			continue
+		}
+		if len(n.Returns) > 0 {
+			if t.returns, err = compileRaw(n.Returns); err != nil {
+				g.reject(t, "bad_schema", err.Error())
+				continue
+			}
+		}
+		t.verb, t.object = describe(n.Description)
+		t.tokens = ApproxTokens(string(g.line.tool(nil, n)))
+		g.tools = append(g.tools, t)
+	}
+	slices.SortFunc(g.tools, func(a, b *tool) int { return compareTools(a.Tool, b.Tool) })
+	g.tools = slices.CompactFunc(g.tools, func(kept, t *tool) bool {
+		if kept.ID == t.ID {
+			g.reject(t, "duplicate", "as in group "+strconv.Quote(kept.Group))
+		}
+		return kept.ID == t.ID
+	})
+	slices.SortFunc(g.corpus.Rejected, func(a, b Rejection) int {
+		return cmp.Or(cmp.Compare(a.ToolID, b.ToolID), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Group, b.Group),
+			compareOrigin(a.Origin, b.Origin), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
+	})
+	g.corpus.Tools = len(g.tools)
+	g.group()
+	return nil
+}
+
+// compareTools orders by ID, then by everything else, for the first of equal IDs is kept.
+func compareTools(a, b Tool) int {
+	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), compareOrigin(a.Origin, b.Origin),
+		bytes.Compare(a.Parameters, b.Parameters), bytes.Compare(a.Returns, b.Returns), cmp.Compare(a.Licence, b.Licence),
+		cmp.Compare(a.Title, b.Title), cmp.Compare(a.Original, b.Original), slices.Compare(a.Lossy, b.Lossy),
+		cmp.Compare(strconv.FormatBool(a.ReadOnly), strconv.FormatBool(b.ReadOnly)))
+}
+
+func compareOrigin(a, b Origin) int {
+	return cmp.Or(cmp.Compare(a.Locator, b.Locator), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
+}
+
+func (g *generator) reject(t *tool, reason, detail string) {
+	g.corpus.Rejected = append(g.corpus.Rejected, *t.rejection(0, reason, detail))
+}
+
+// group ranks the groups by size; the chance to lend distractors falls with the square root of the rank, as group use
+// does in Toucan.
+func (g *generator) group() {
+	byName := make(map[string][]*tool)
+	for _, t := range g.tools {
+		byName[t.Group] = append(byName[t.Group], t)
+	}
+	for _, group := range byName {
+		g.groups = append(g.groups, group)
+	}
+	slices.SortFunc(g.groups, func(a, b []*tool) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].Group, b[0].Group))
+	})
+	sum := 0.0
+	for i, group := range g.groups {
+		sum += 1 / math.Sqrt(float64(i+1))
+		g.weight = append(g.weight, sum)
+		for j, t := range group {
+			t.group, t.at = i, j
+		}
+	}
+}
+
+// sample makes the n-th sample of a tool, in up to 8 tries with choices of their own.
+func (g *generator) sample(t *tool, n int) (Sample, *Rejection) {
+	if t.tokens > g.opts.MaxTokens { // no try can help
+		return Sample{}, t.rejection(n, "window", strconv.Itoa(t.tokens)+" tokens in the definition")
+	}
+	var last *Rejection
+	for try := range 8 {
+		d := newDraws(g.opts.Seed, "single", t.ID, strconv.Itoa(n), strconv.Itoa(try))
+		m := maker{d: d, optional: *g.opts.OptionalProb}
+		args, ok := m.value(t.schema, t.Name, 0)
+		if !ok {
+			last = t.rejection(n, "no_value", "no valid arguments found")
+			continue
+		}
+		s, ok := g.single(d, t, n, try, &args)
+		if !ok {
+			last = t.rejection(n, "no_value", "no valid result found")
+			continue
+		}
+		if v := Validate(s); len(v) > 0 {
+			last = t.rejection(n, v[0].Rule, v[0].Path+": "+v[0].Detail)
+			continue
+		}
+		g.buf = g.line.sample(g.buf[:0], &s)
+		tokens := ApproxTokens(string(g.buf))
+		if tokens > g.opts.MaxTokens {
+			last = t.rejection(n, "window", strconv.Itoa(tokens)+" tokens")
+			continue
+		}
+		g.corpus.Tokens += tokens
+		return s, nil
+	}
+	return Sample{}, last
+}
+
+func (g *generator) single(d *draws, t *tool, n, try int, args *node) (Sample, bool) {
+	// Choices of their own, so that another offered set leaves the call and the wording alone.
+	id := []string{t.ID, strconv.Itoa(n), strconv.Itoa(try)}
+	offered := g.offer(newDraws(g.opts.Seed, "offer", id...), t)
+	exported := make([]Tool, len(offered))
+	for i, o := range offered {
+		exported[i] = o.Tool
+	}
+	exportNames(exported)
+	name := exported[slices.Index(offered, t)].Name
+
+	r := request{d: d, tool: t}
+	for _, e := range exported {
+		r.avoid = append(r.avoid, givenAway(e)...)
+	}
+	leaves := leavesOf(t.schema, args, "", nil)
+	if len(args.members) == 0 {
+		leaves = nil
+	}
+	query := r.compose(leaves)
+	result, ok := simulate(g.opts.Seed, t, args)
+	if !ok {
+		return Sample{}, false
+	}
+	const callID = "call_0001"
+	s := Sample{
+		ID:      "single/" + t.ID + "/" + strconv.Itoa(n),
+		Family:  "single",
+		Ability: "grounding",
+		Tools:   exported,
+		Messages: []Message{
+			{Role: RoleUser, Content: query},
+			{Role: RoleAssistant, Calls: []Call{{ID: callID, Name: name, Arguments: args.bytes(compactForm)}}},
+			{Role: RoleTool, Content: result.string(displayForm), CallID: callID, Name: name},
+			{Role: RoleAssistant, Content: conclude(d, &result)},
+		},
+	}
+	if len(leaves) == 0 {
+		s.Ability = "affordance" // there is nothing to ground, only a tool to find
+	}
+	var c scene
+	c.say(query)
+	for _, l := range leaves {
+		s.Evidence = append(s.Evidence, Evidence{CallID: callID, Path: l.path, Class: c.classify(&l), Text: l.text})
+	}
+	return s, true
+}
+
+// Sizes of the offered set and their weights in percent (ours): how many distractors stand beside the called tool.
+var offerSizes = []struct{ percent, lo, hi int }{{5, 0, 0}, {10, 1, 1}, {50, 2, 4}, {25, 5, 8}, {10, 9, 36}}
+
+// offer chooses the offered tools and their order. Half of the distractors share the called tool's group, the odd one
+// too; where a kind runs short the other fills in.
+func (g *generator) offer(d *draws, t *tool) []*tool {
+	size, x := 0, d.pick(100)
+	for _, o := range offerSizes {
+		if x -= o.percent; x < 0 {
+			size = d.between(o.lo, o.hi)
+			break
+		}
+	}
+	out := []*tool{t}
+	taken := map[*tool]bool{t: true}
+	tokens := t.tokens
+	try := func(o *tool) bool {
+		if taken[o] || t.meaning.rivals(o.meaning) || tokens+o.tokens > g.opts.MaxTokens*3/4 {
+			return false
+		}
+		taken[o] = true
+		tokens += o.tokens
+		out = append(out, o)
+		return true
+	}
+	own := g.groups[t.group]
+	fill := func(want int, candidate func() *tool) {
+		for tries := 4*want + 8; want > 0 && tries > 0; tries-- {
+			if try(candidate()) {
+				want--
+			}
+		}
+	}
+	hard := func() *tool { return pickOne(d, own) }
+	easy := func() *tool { return pickOne(d, g.groups[g.otherGroup(d, t.group)]) }
+	if len(own) > 1 {
+		fill((size+1)/2, hard)
+	}
+	if len(g.groups) > 1 {
+		fill(1+size-len(out), easy)
+	}
+	if len(own) > 1 {
+		fill(1+size-len(out), hard)
+	}
+	keys := make(map[*tool]uint64, len(out))
+	for _, o := range out {
+		keys[o] = d.key()
+	}
+	slices.SortFunc(out, func(a, b *tool) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), strings.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// otherGroup draws a group by weight; the few draws that hit the excluded one go to its neighbour.
+func (g *generator) otherGroup(d *draws, not int) int {
+	u := float64(d.key()>>11) / (1 << 53) * g.weight[len(g.weight)-1]
+	i, _ := slices.BinarySearch(g.weight, u)
+	if i = min(i, len(g.groups)-1); i == not {
+		return (i + 1) % len(g.groups)
+	}
+	return i
+}
+
+// contentKey is equal for samples with the same offered tools, calls and requests.
+func contentKey(s Sample) [sha256.Size]byte {
+	var ids, calls, texts []node
+	for _, t := range s.Tools {
+		ids = append(ids, stringNode(t.ID))
+	}
+	slices.SortFunc(ids, func(a, b node) int { return cmp.Compare(a.text, b.text) })
+	for _, m := range s.Messages {
+		if m.Role == RoleUser {
+			texts = append(texts, stringNode(m.Content))
+		}
+		for _, c := range m.Calls {
+			calls = append(calls, listNode(stringNode(c.Name), stringNode(string(c.Arguments))))
+		}
+	}
+	key := listNode(listNode(ids...), listNode(calls...), listNode(texts...))
+	return sha256.Sum256(key.bytes(canonicalForm))
+}

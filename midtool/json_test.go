@@ -1,0 +1,155 @@
+package midtool
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestCanonical(t *testing.T) {
+	for _, tt := range []struct{ name, in, want, reason string }{
+		{"call list", `[{"name":"get_weather","arguments":{"units":"metric","city":"Zürich"}}]`,
+			`[{"arguments":{"city":"Zürich","units":"metric"},"name":"get_weather"}]`, "spec, worked example 8"},
+		{"raw characters", `["<&>\u2028\u00e9\ud83d\ude00\/"]`, "[\"<&>\u2028é😀/\"]", "spec 2: these stay raw"},
+		{"control", `["\u0000\u001f\u007f\b\f\n\r\t\"\\"]`, `["\u0000\u001f` + "\x7f" + `\b\f\n\r\t\"\\"]`, "spec 2: bytes below 0x20, quote and backslash"},
+		{"integers", `[5,5.0,-0,123456789012345678901234567890]`, `[5,5.0,0,123456789012345678901234567890]`, "spec 2: exact, and 5 is not 5.0"},
+		{"floats", `[1e2,0.1,-0.0,1e-9]`, `[100.0,0.1,-0.0,1e-09]`, "shortest form, .0 if integral"},
+		{"duplicate keys", `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`, "spec 2: the last wins"},
+		{"byte order", `{"é":1,"z":2,"😀":3,"Z":4}`, `{"Z":4,"z":2,"é":1,"😀":3}`, "sorted by UTF-8 bytes"},
+		{"space", " {\n\"a\" : [ ] }\t", `{"a":[]}`, "no spaces"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Canonical([]byte(tt.in))
+			if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil || tt.reason == "" {
+				t.Errorf("Canonical(%s) (-want +got):\n%s%v", tt.in, diff, err)
+			}
+		})
+	}
+}
+
+func TestCanonicalRejects(t *testing.T) {
+	for _, tt := range []struct{ in, reason string }{
+		{"\"\xff\"", "invalid UTF-8"}, {`"\ud800"`, "lone surrogate"}, {`"\udc00\ud800"`, "lone surrogate"}, {`1e999`, "out of range"}, {strings.Repeat("9", 400), "out of range"},
+		{`NaN`, "expected a value"}, {``, "unexpected end"}, {`{"a":1,}`, "expected a key"}, {`[1,]`, "expected a value"}, {`01`, "text after"},
+		{`1.`, "bad number"}, {`-`, "bad number"}, {`"a`, "unexpected end"}, {"\"\n\"", "control character"}, {`"\x"`, "unknown escape"},
+		{`"\u12g4"`, "bad \\u escape"}, {`1 2`, "text after"}, {`{"a" 1}`, "expected ':'"}, {`{1:2}`, "expected a key"}, {`[1 2]`, "expected ','"},
+		{strings.Repeat("[", 65) + strings.Repeat("]", 65), "nested deeper than 64"}, {`"\`, "unexpected end"},
+	} {
+		if got, err := Canonical([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.reason) {
+			t.Errorf("Canonical(%q) = %q, %v; want an error with %q", tt.in, got, err, tt.reason)
+		}
+	}
+	if _, err := Canonical([]byte(strings.Repeat("[", 64) + strings.Repeat("]", 64))); err != nil {
+		t.Errorf("depth 64 is allowed: %v", err)
+	}
+}
+
+// FuzzCanonical: what is accepted is valid JSON of the same value, and its canonical form is a fixed point.
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{`{"b":[1,2.50,-0,1e400,"\ud83d\ude00<"],"a":null}`, `"\ud800"`, `{"a":1,"a":2}`, "[[[[1e-7]]]]", "\xff", `1E+2`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := Canonical(data)
+		if err != nil {
+			return
+		}
+		again, err := Canonical(got)
+		if err != nil || !bytes.Equal(again, got) {
+			t.Fatalf("not a fixed point: %q, %q, %v", got, again, err)
+		}
+		var want, have any
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatalf("accepted %q, which encoding/json refuses: %v", data, err)
+		}
+		if err := json.Unmarshal(got, &have); err != nil {
+			t.Fatalf("wrote %q: %v", got, err)
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatalf("another value (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Every value that encoding/json can write has one canonical form, whatever the order of keys and the escaping it came with.
+func TestCanonicalIsUnique(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := anyValue(3).Draw(t, "value")
+		escaped, _ := json.Marshal(v)
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		x, err1 := Canonical(escaped)
+		y, err2 := Canonical(b.Bytes())
+		if err1 != nil || err2 != nil || !bytes.Equal(x, y) {
+			t.Fatalf("%s and %s: %v %v", x, y, err1, err2)
+		}
+	})
+}
+
+func anyValue(depth int) *rapid.Generator[any] {
+	gens := []*rapid.Generator[any]{
+		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.String().AsAny(), rapid.Int64().AsAny(),
+		rapid.Float64().Filter(func(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }).AsAny(),
+		rapid.SampledFrom([]any{"<tool>", "a\u2028b", "### User", "😀", "日本語", "&&"}),
+	}
+	if depth > 0 {
+		gens = append(gens, rapid.SliceOfN(anyValue(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), anyValue(depth-1), 0, 3).AsAny())
+	}
+	return rapid.OneOf(gens...)
+}
+
+func TestKeyHash(t *testing.T) {
+	for _, tt := range []struct {
+		seed, id string
+		want     uint64
+		u        float64
+	}{ // spec, worked example 4
+		{"7", "web/doc-000", 0x5fcd71404d1d5fae, 0.374229}, {"7", "web/doc-001", 0x3baaaea68ecf4516, 0.233073},
+		{"7", "web/doc-002", 0x7410589b21c311d9, 0.453374}, {"8", "web/doc-000", 0x1e05a9646f6cf1ce, 0},
+	} {
+		got := hashKey(keyPrefix("midtool/1", tt.seed, "mix", tt.id))
+		if u := float64(got) / math.Exp2(64); got != tt.want || tt.u != 0 && math.Abs(u-tt.u) > 5e-7 {
+			t.Errorf("K(%s, %s) = %#x, %f; want %#x, %f", tt.seed, tt.id, got, u, tt.want, tt.u)
+		}
+	}
+	if d := newDraws(7, "mix", "web/doc-000"); d.key() != hashKey(keyPrefix("midtool/1", "7", "mix", "web/doc-000", "0")) ||
+		d.key() != hashKey(keyPrefix("midtool/1", "7", "mix", "web/doc-000", "1")) {
+		t.Error("draws do not append the number of the choice")
+	}
+}
+
+// choose is floor(k*n/2^64): in range, monotone in k.
+func TestChoose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 1<<40).Draw(t, "n")
+		k := rapid.Uint64().Draw(t, "k")
+		i := choose(k, n)
+		if i < 0 || i >= n || choose(0, n) != 0 || choose(math.MaxUint64, n) != n-1 || k > 0 && choose(k-1, n) > i {
+			t.Fatalf("choose(%d, %d) = %d", k, n, i)
+		}
+	})
+}
+
+func TestApproxTokens(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want int
+	}{ // spec, worked example 11; the last two by hand: a run of blanks and of line breaks
+		{"", 0}, {"hello world", 2}, {"get_weather", 3}, {`{"city": "Oslo"}`, 6}, {"Zürich", 3}, {"2027-03-03", 10},
+		{"internationalisation", 2}, {"a  b", 3}, {"a\r\n\nb", 3}, {"******", 2},
+	} {
+		if got := ApproxTokens(tt.text); got != tt.want {
+			t.Errorf("ApproxTokens(%q) = %d, want %d", tt.text, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package midtool
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// A SyntaxError reports a line that cannot be read.
+type SyntaxError struct {
+	Locator string // file name or address, as the caller gave it
+	Line    int    // 1-based
+	Offset  int    // 0-based byte in the line where reading stopped
+	Rule    string // the rule broken
+}
+
+// Error names the file, the line, the byte and the rule.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("midtool: %s:%d: byte %d: %s", e.Locator, e.Line, e.Offset, e.Rule)
+}
+
+// JSONL is a [Source] of tool definitions, one JSON object a line, in any mix of these shapes:
+//
+//   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", ...}]}, or one tool of it;
+//   - the OpenAI function {"type": "function", "function": {"name", "description", "parameters"}}, or the bare inner
+//     object;
+//   - one server {"server", "licence", "tools": [{"name", "description", "input_schema"}]}.
+//
+// A tool takes the "licence" or "license" of its own object, else that of the line. A byte order mark, blank lines
+// and a missing last newline are accepted. The first line that is not a JSON object of one of these shapes ends the
+// sequence with a [*SyntaxError]. A tool that is JSON but unusable (no name, a schema that is no object) is yielded
+// as far as it could be read: [Normalize] rejects it with a reason.
+//
+// The zero value is not useful: set Locator.
+type JSONL struct {
+	Locator string                        // names the file in errors and in [Origin]
+	Open    func() (io.ReadCloser, error) // called for every range; nil opens the file named Locator
+	MaxLine int                           // longest line in bytes; zero means 64 MiB
+}
+
+// Tools yields the tools in the order of the file. It opens the file anew each time, closes it at the end, and stops
+// with the error of ctx when that is done.
+func (j JSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
+	return func(yield func(Tool, error) bool) {
+		open := j.Open
+		if open == nil {
+			open = func() (io.ReadCloser, error) { return os.Open(j.Locator) }
+		}
+		f, err := open()
+		if err != nil {
+			yield(Tool{}, fmt.Errorf("midtool: %w", err))
+			return
+		}
+		defer f.Close()
+		for l, err := range lines(f, j.Locator, j.MaxLine) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Tool{}, err)
+				return
+			}
+			tools, rule := toolsOf(&l.value)
+			if rule != "" {
+				yield(Tool{}, &SyntaxError{j.Locator, l.number, 0, rule})
+				return
+			}
+			for _, t := range tools {
+				if err := ctx.Err(); err != nil {
+					yield(Tool{}, err)
+					return
+				}
+				t.Origin.Locator, t.Origin.Line = j.Locator, l.number
+				if !yield(t, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+type line struct {
+	number int
+	value  node
+}
+
+// lines yields the values of the lines that are not blank; it ends after the first error.
+func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
+	if maxLine <= 0 {
+		maxLine = maxBytes
+	}
+	return func(yield func(line, error) bool) {
+		br := bufio.NewReaderSize(r, 64<<10)
+		var buf []byte
+		for number := 1; ; number++ {
+			var err error
+			buf, err = readLine(br, buf[:0], maxLine)
+			if errors.Is(err, errLong) {
+				rule := fmt.Sprintf("line longer than %d bytes", maxLine)
+				yield(line{}, &SyntaxError{locator, number, maxLine, rule})
+				return
+			}
+			if err != nil && err != io.EOF {
+				yield(line{}, fmt.Errorf("midtool: %s:%d: %w", locator, number, err))
+				return
+			}
+			last := err == io.EOF
+			if number == 1 {
+				buf = bytes.TrimPrefix(buf, []byte("\ufeff"))
+			}
+			if len(bytes.Trim(buf, " \t\r\n")) > 0 {
+				v, err := parseNested(buf, lineDepth)
+				if je, ok := errors.AsType[*jsonError](err); ok {
+					yield(line{}, &SyntaxError{locator, number, je.offset, je.rule})
+					return
+				}
+				if !yield(line{number, v}, nil) {
+					return
+				}
+			}
+			if last {
+				return
+			}
+		}
+	}
+}
+
+var errLong = errors.New("line too long")
+
+// readLine appends one line without its newline to buf; io.EOF marks the last one.
+func readLine(br *bufio.Reader, buf []byte, limit int) ([]byte, error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		buf = append(buf, part...)
+		if len(bytes.TrimSuffix(buf, []byte("\n"))) > limit {
+			return nil, errLong
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		return bytes.TrimSuffix(buf, []byte("\n")), err
+	}
+}
+
+// toolsOf reads the tools of one line, or names the rule that the line breaks.
+func toolsOf(v *node) ([]Tool, string) {
+	if v.kind != objectKind {
+		return nil, "want a JSON object, got " + v.kind.String()
+	}
+	list := v.get("tools")
+	if list == nil {
+		if v.get("name") == nil && v.get("function") == nil {
+			return nil, `no tool shape: want "tools", "function" or "name"`
+		}
+		return []Tool{toolOf(v, "", licenceOf(v), "")}, ""
+	}
+	if list.kind != listKind {
+		return nil, `"tools": want list, got ` + list.kind.String()
+	}
+	origin := ""
+	if v.get("server") != nil {
+		origin = "server"
+	}
+	tools := make([]Tool, len(list.list))
+	for i := range list.list {
+		tools[i] = toolOf(&list.list[i], textOf(v.get("server")), licenceOf(v), origin)
+	}
+	return tools, ""
+}
+
+// toolOf reads what it can of one definition.
+func toolOf(v *node, group, licence, origin string) Tool {
+	if own := licenceOf(v); own != "" {
+		licence = own
+	}
+	if f := v.get("function"); f != nil {
+		v = f
+		origin = cmp.Or(origin, "openai")
+	}
+	t := Tool{
+		Name:        textOf(v.get("name")),
+		Title:       textOf(v.get("title")),
+		Description: textOf(v.get("description")),
+		Group:       group,
+		Licence:     licence,
+	}
+	for _, k := range []struct{ key, origin string }{{"inputSchema", "mcp"}, {"input_schema", "mcp"}, {"parameters", "openai"}} {
+		if s := v.get(k.key); s != nil {
+			t.Parameters = s.bytes(compactForm)
+			origin = cmp.Or(origin, k.origin)
+			break
+		}
+	}
+	if s := v.get("outputSchema"); s != nil {
+		t.Returns = s.bytes(compactForm)
+	}
+	if a := v.get("annotations"); a != nil {
+		hint := a.get("readOnlyHint")
+		t.ReadOnly = hint != nil && hint.kind == boolKind && hint.text == "true"
+	}
+	t.Origin.Kind = cmp.Or(origin, "mcp")
+	return t
+}
+
+func textOf(n *node) string {
+	if n == nil || n.kind != stringKind {
+		return ""
+	}
+	return n.text
+}
+
+func licenceOf(n *node) string {
+	if s := textOf(n.get("licence")); s != "" {
+		return s
+	}
+	return textOf(n.get("license"))
+}

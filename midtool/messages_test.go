@@ -1,0 +1,198 @@
+package midtool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func readBack(data []byte) ([]Sample, error) {
+	var out []Sample
+	for s, err := range ReadMessages(bytes.NewReader(data), "c.jsonl") {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func TestWriteMessages(t *testing.T) {
+	s := Sample{
+		ID: "s1", Family: "single", Ability: "grounding",
+		Tools: []Tool{{Name: "run", Description: "Runs a && b <tool_call>.", Licence: "MIT", Parameters: []byte(`{ "type":"object", "properties":{"b":{"const":"\u003c日本\u003e"},"a":{}}}`)}},
+		Messages: []Message{
+			{Role: RoleUser, Content: "Run \u2028 <b> & 😀 now."},
+			{Role: RoleAssistant, Calls: []Call{{ID: "call_0001", Name: "run", Arguments: []byte(`{"b": "\u003c日本\u003e", "a": [1, 2.50]}`)}}},
+			{Role: RoleTool, Content: `{"x": "<"}`, CallID: "call_0001", Name: "run"},
+			{Role: RoleAssistant, Content: "Done."},
+		},
+		Evidence: []Evidence{{"call_0001", "/b", EnumDefault, "<日本>"}},
+	}
+	const head = `"messages":[{"role":"user","content":"Run ` + "\u2028" + ` <b> & 😀 now."},{"role":"assistant","content":"","tool_calls":[{"id":"call_0001","type":"function","function":{"name":"run","arguments":`
+	const tail = `}}]},{"role":"tool","content":"{\"x\": \"<\"}","tool_call_id":"call_0001","name":"run"},{"role":"assistant","content":"Done."}],` +
+		`"tools":[{"type":"function","function":{"name":"run","description":"Runs a && b <tool_call>.","parameters":{"type":"object","properties":{"b":{"const":"<日本>"},"a":{}}}}}]`
+	for _, tt := range []struct {
+		o            MessageOptions
+		want, reason string
+	}{
+		{MessageOptions{}, "{" + head + `{"b":"<日本>","a":[1,2.5]}` + tail + "}\n", "spec 3.15 item 2; faults 11 and 12: raw at every depth"},
+		{MessageOptions{StringArguments: true}, "{" + head + `"{\"b\": \"<日本>\", \"a\": [1, 2.5]}"` + tail + "}\n", "a string holds the display form"},
+		{MessageOptions{Meta: true}, `{"id":"s1",` + head + `{"b":"<日本>","a":[1,2.5]}` + tail +
+			`,"meta":{"family":"single","ability":"grounding","licences":["MIT"],"evidence":[{"call_id":"call_0001","path":"/b","class":"enum_default","text":"<日本>"}]}}` + "\n", "ours"},
+	} {
+		var b bytes.Buffer
+		if err := WriteMessages(&b, []Sample{s}, &tt.o); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, b.String()); diff != "" || tt.reason == "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.o, diff)
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteMessages(&b, []Sample{{Messages: []Message{{Role: RoleUser, Content: "Hi."}}}}, nil); err != nil || strings.Contains(b.String(), "tools") {
+		t.Errorf("no tools: %q, %v", b.String(), err)
+	}
+}
+
+func TestWriteMessagesErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		plant func(s *Sample)
+		want  string
+	}{
+		{"content", func(s *Sample) { s.Messages[1].Content = "\xff" }, "UTF-8"},
+		{"arguments", func(s *Sample) { s.Messages[2].Calls[0].Arguments = []byte(`[1]`) }, "arguments of get_forecast: want a JSON object, got list"},
+		{"parameters", func(s *Sample) { s.Tools[1].Parameters = nil }, "parameters of send_mail"},
+		{"name", func(s *Sample) { s.Tools[1].Name = "\xff" }, "tool name"},
+	} {
+		bad := clean()
+		tt.plant(&bad)
+		var b bytes.Buffer
+		err := WriteMessages(&b, []Sample{clean(), bad}, nil)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "sample 1") || strings.Count(b.String(), "\n") != 1 {
+			t.Errorf("%s: %v, %d lines", tt.name, err, strings.Count(b.String(), "\n"))
+		}
+	}
+	if err := WriteMessages(failing{}, []Sample{clean()}, nil); !errors.Is(err, errDisk) {
+		t.Errorf("full disk: %v", err)
+	}
+}
+
+var errDisk = errors.New("disk full")
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errDisk }
+
+// P14: read(write(s)) = s on arbitrary Unicode, with every option.
+func TestMessagesRoundTrip(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"😀", "日本語", "a\u2028b\u2029", "<tool_call>&", "### User\n", "\x00\x1f\x7f", `\u003c`, ""}))
+	object := func(t *rapid.T, label string) json.RawMessage {
+		return json.RawMessage(marshal(rapid.MapOfN(text, anyValue(2), 0, 3).AsAny().Draw(t, label)))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var s Sample
+		for range rapid.IntRange(0, 3).Draw(t, "tools") {
+			tool := Tool{Name: text.Filter(func(s string) bool { return s != "" }).Draw(t, "name"), Description: text.Draw(t, "description"), Parameters: object(t, "parameters")}
+			params, _ := parseJSON(tool.Parameters)
+			tool.ID = toolID(tool.Name, tool.Description, params)
+			s.Tools = append(s.Tools, tool)
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "messages") {
+			m := Message{Role: rapid.SampledFrom([]Role{RoleSystem, RoleUser, RoleAssistant, RoleTool}).Draw(t, "role"), Content: text.Draw(t, "content"),
+				CallID: text.Draw(t, "call id"), Name: text.Draw(t, "tool name")}
+			for range rapid.IntRange(0, 2).Draw(t, "calls") {
+				m.Calls = append(m.Calls, Call{ID: text.Draw(t, "id"), Name: text.Draw(t, "call"), Arguments: object(t, "arguments")})
+			}
+			s.Messages = append(s.Messages, m)
+		}
+		o := MessageOptions{StringArguments: rapid.Bool().Draw(t, "string"), Meta: rapid.Bool().Draw(t, "meta")}
+		if o.Meta {
+			s.ID, s.Family, s.Ability = text.Draw(t, "id"), text.Draw(t, "family"), text.Draw(t, "ability")
+			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
+				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), Literal, text.Draw(t, "text")})
+			}
+		}
+		var b bytes.Buffer
+		if err := WriteMessages(&b, []Sample{s, s}, &o); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readBack(b.Bytes())
+		if diff := cmp.Diff([]Sample{s, s}, got); diff != "" || err != nil {
+			t.Fatalf("%v (-want +got):\n%s", err, diff)
+		}
+		if line := b.Bytes(); bytes.Count(line, []byte("\n")) != 2 || !json.Valid(line[:bytes.IndexByte(line, '\n')]) {
+			t.Fatalf("line %q", line)
+		}
+	})
+}
+
+// What may nest to the bound by itself can also be read back from within a line.
+func TestMessagesDeepest(t *testing.T) {
+	s := clean()
+	deepest := strings.Repeat(`{"a":`, 63) + `{}` + strings.Repeat(`}`, 63)
+	s.Messages[2].Calls[0].Arguments, s.Tools[0].Parameters = []byte(deepest), []byte(deepest)
+	for _, o := range []MessageOptions{{}, {StringArguments: true}} {
+		var b bytes.Buffer
+		if err := WriteMessages(&b, []Sample{s}, &o); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readBack(b.Bytes()); err != nil || string(got[0].Messages[2].Calls[0].Arguments) != deepest {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+func TestReadMessagesErrors(t *testing.T) {
+	const ok = `{"messages":[{"role":"user","content":"Hi."}]}` + "\n"
+	for _, tt := range []struct{ line, rule string }{
+		{`{`, "expected a key"}, {`[]`, `no "messages"`}, {`{"messages":{}}`, `"messages": want list, got object`}, {`{"messages":[5]}`, `unknown role ""`},
+		{`{"messages":[{"role":"function","content":"x"}]}`, `unknown role "function"`}, {`{"messages":[{"role":"user","content":["x"]}]}`, `"content": want string`},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{'a':1}"}}]}]}`, `arguments of "f"`},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":[1]}}]}]}`, `arguments of "f": want an object`},
+		{`{"messages":[],"tools":[{"type":"function"}]}`, "a tool has no name"}, {`{"messages":[],"tools":[{"function":{"name":"f","parameters":"{}"}}]}`, `"parameters": want object`},
+	} {
+		got, err := readBack([]byte(ok + tt.line + "\n" + ok))
+		var e *SyntaxError
+		if !errors.As(err, &e) || e.Line != 2 || e.Locator != "c.jsonl" || !strings.Contains(e.Rule, tt.rule) || len(got) != 1 {
+			t.Errorf("%s: %v after %d samples, want %q", tt.line, err, len(got), tt.rule)
+		}
+	}
+	got, err := readBack([]byte(`{"messages":[{"role":"assistant","content":null}],"tools":null,"extra":1}`))
+	if err != nil || len(got) != 1 {
+		t.Errorf("null content: %v, %v", got, err)
+	}
+}
+
+// FuzzReadMessages: what is read can be written, and reads back equal.
+func FuzzReadMessages(f *testing.F) {
+	var b bytes.Buffer
+	if err := WriteMessages(&b, []Sample{clean()}, &MessageOptions{Meta: true, StringArguments: true}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"function":{"arguments":"{}"}}]}],"tools":[{"function":{"name":"x"}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		samples, _ := readBack(data)
+		var b bytes.Buffer
+		if err := WriteMessages(&b, samples, &MessageOptions{Meta: true}); err != nil {
+			if strings.Contains(err.Error(), "nested deeper") {
+				return // a line may nest deeper than arguments may
+			}
+			t.Fatal(err)
+		}
+		again, err := readBack(b.Bytes())
+		if diff := cmp.Diff(samples, again); diff != "" || err != nil {
+			t.Fatalf("%v (-want +got):\n%s", err, diff)
+		}
+		for _, s := range samples {
+			Validate(s)
+		}
+	})
+}

@@ -1,0 +1,297 @@
+package midtool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestNormalize(t *testing.T) {
+	const in = `{"type":"object","properties":{"x":`
+	const out = `}}`
+	for _, tt := range []struct {
+		name, in, want string
+		lossy          []string
+		reason         string
+	}{
+		{"null", `null`, `{"type":"object","properties":{}}`, nil, "rule 1; bnbchain-mcp #68"},
+		{"empty", `{}`, `{"type":"object","properties":{}}`, nil, "rule 1"},
+		{"no properties", `{"type":"object"}`, `{"type":"object","properties":{}}`, nil, "rule 1; karakeep #1831"},
+		{"schema dropped", `{"$schema":"http://json-schema.org/draft-04/schema#","type":"object","properties":{}}`, `{"type":"object","properties":{}}`, nil, "rule 10"},
+		{"property named type", in + `{"type":"dict","properties":{"type":{"type":"str"},"date":{"type":"date","description":"a date, not a string"}}}` + out,
+			in + `{"type":"object","properties":{"type":{"type":"string"},"date":{"type":"string","description":"a date, not a string","format":"date"}}}` + out,
+			nil, "fault 26: names and prose stay"},
+		{"java words", `{"type":"HashMap","properties":{"a":{"type":"long"},"b":{"type":"ArrayList","items":{"type":"Float"}},"c":{"type":"set","items":{"type":"char"}},"d":{"type":"any"},"e":{"type":"file"}}}`,
+			`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"array","items":{"type":"number"}},"c":{"type":"array","items":{"type":"string"},"uniqueItems":true},"d":{},"e":{"type":"string","format":"binary"}}}`,
+			nil, "spec 3.2, type words"},
+		{"composite words", `{"properties":{"a":{"type":"List[List[int]]"},"b":{"type":"Dict[str, float]"},"c":{"type":"Optional[str]"},"d":{"type":"Union[int, str[]]"},"e":{"type":"bool[]"}}}`,
+			`{"type":"object","properties":{"a":{"type":"array","items":{"type":"array","items":{"type":"integer"}}},"b":{"type":"object","additionalProperties":{"type":"number"},"properties":{}},` +
+				`"c":{"type":["string","null"]},"d":{"anyOf":[{"type":"integer"},{"type":"array","items":{"type":"string"}}]},"e":{"type":"array","items":{"type":"boolean"}}}}`,
+			nil, "spec 3.2, composite words"},
+		{"optional suffix", `{"properties":{"a":{"type":"str, optional"},"b":{"type":"str"}},"required":["a","b"]}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["b"]}`, nil, "removed from required"},
+		{"unknown word", in + `{"type":"Banana"}` + out, in + `{}` + out, []string{"unknown_type:Banana"}, "type removed, lossy"},
+		{"top anyOf", `{"anyOf":[{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a","b"]},{"type":"object","properties":{"b":{"type":"integer"}},"required":["b"]}]}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"anyOf":[{"type":"string"},{"type":"integer"}]}},"required":["b"]}`,
+			[]string{"top_union_merged"}, "rule 2: properties united, required intersected; langchainjs #9804"},
+		{"top allOf", `{"allOf":[{"type":"object","properties":{"a":{}},"required":["a"]},{"properties":{"b":{}},"required":["b"]}]}`,
+			`{"type":"object","properties":{"a":{},"b":{}},"required":["a","b"]}`, []string{"top_union_merged"}, "rule 2: required united"},
+		{"required-only branches", `{"type":"object","properties":{"a":{},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`,
+			`{"type":"object","properties":{"a":{},"b":{}}}`, []string{"top_union_merged"}, "rule 2: nothing is required by all"},
+		{"top enum", `{"type":"string","enum":["a","b"]}`, `{"type":"object","properties":{"value":{"type":"string","enum":["a","b"]}},"required":["value"]}`,
+			[]string{"wrapped"}, "rule 2; langchainjs #9804"},
+		{"wrapped references", `{"type":"array","items":{"$ref":"#/$defs/n"},"prefixItems":[{"$ref":"#"}],"$defs":{"n":{"type":"int"}}}`,
+			`{"type":"object","properties":{"value":{"type":"array","items":{"$ref":"#/$defs/n"},"prefixItems":[{"$ref":"#/properties/value"}]}},"required":["value"],"$defs":{"n":{"type":"integer"}}}`,
+			[]string{"wrapped"}, "references follow the schema"},
+		{"top reference", `{"$ref":"#/$defs/args","$defs":{"args":{"type":"object","properties":{"a":{"type":"str"}}}}}`,
+			`{"type":"object","properties":{"a":{"type":"string"}},"$defs":{"args":{"type":"object","properties":{"a":{"type":"string"}}}}}`, nil, "put in its place"},
+		{"bad properties", `{"properties":{"a":"string","b":5,"c":[],"d":true,"e":false,"f":null},"required":["a","d"]}`,
+			`{"type":"object","properties":{"d":{}},"required":["d"]}`,
+			[]string{"property_dropped:a", "property_dropped:b", "property_dropped:c", "property_dropped:e", "property_dropped:f", "required_dropped:a"}, "rules 3 and 7"},
+		{"nullable", in + `{"type":"string","enum":["a"],"nullable":true}` + out, in + `{"type":["string","null"],"enum":["a",null]}` + out, nil, "rule 4"},
+		{"nullable beside $ref", `{"properties":{"x":{"$ref":"#/$defs/d","nullable":true,"description":"D"}},"$defs":{"d":{"type":"string"}}}`,
+			`{"type":"object","properties":{"x":{"description":"D","anyOf":[{"$ref":"#/$defs/d"},{"type":"null"}]}},"$defs":{"d":{"type":"string"}}}`,
+			nil, "rule 4; fault 9: express-openapi-validator #839"},
+		{"nullable in oneOf", in + `{"oneOf":[{"type":"string"},{"type":"integer"}],"nullable":true}` + out,
+			in + `{"anyOf":[{"oneOf":[{"type":"string"},{"type":"integer"}]},{"type":"null"}]}` + out, nil, "rule 4; fault 9"},
+		{"nullable on items", in + `{"type":"array","items":{"type":"string","nullable":true}}` + out, in + `{"type":"array","items":{"type":["string","null"]}}` + out,
+			nil, "rule 4; fault 9: openapi_first #427"},
+		{"3.1 null", in + `{"type":["string","null"]}` + out, in + `{"type":["string","null"]}` + out, nil, "same as nullable"},
+		{"draft 4", in + `{"type":"integer","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}` + out,
+			in + `{"type":"integer","exclusiveMinimum":1,"maximum":9}` + out, nil, "rule 5"},
+		{"no items", in + `{"type":"array"}` + out, in + `{"type":"array","items":{}}` + out, []string{"items_added"}, "rule 6"},
+		{"items list", in + `{"type":"array","items":[{"type":"str"},{"type":"int"}]}` + out,
+			in + `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":{}}` + out, []string{"items_added"}, "rule 6; the tuple of older drafts is kept"},
+		{"optional tuple", in + `{"anyOf":[{"type":"array","prefixItems":[{"type":"number"},{"type":"number"}]},{"type":"null"}]}` + out,
+			in + `{"anyOf":[{"type":"array","prefixItems":[{"type":"number"},{"type":"number"}],"items":{}},{"type":"null"}]}` + out,
+			[]string{"items_added"}, "fault 7: fastmcp #2464"},
+		{"default", in + `{"type":"integer","default":"5"}` + out, in + `{"type":"integer"}` + out, []string{"default_dropped"}, "rule 8"},
+		{"default 1.0", in + `{"type":"integer","default":1.0}` + out, in + `{"type":"integer","default":1.0}` + out, nil, "1.0 is an integer"},
+		{"default null", in + `{"type":"string","nullable":true,"default":null}` + out, in + `{"type":["string","null"],"default":null}` + out, nil, "null is allowed there"},
+		{"enum", in + `{"enum":["a","b","a",1,1.0]}` + out, in + `{"enum":["a","b",1]}` + out, nil, "rule 9; 1 equals 1.0"},
+		{"wrong kinds", in + `{"type":"string","minLength":"3","required":true,"enum":[],"title":7}` + out, in + `{"type":"string"}` + out,
+			[]string{"keyword_dropped:minLength", "keyword_dropped:required", "keyword_dropped:enum"}, "ours: no reader agrees on them"},
+		{"no schema", in + `{"type":"string","not":5,"additionalProperties":"x"}` + out, in + `{"type":"string"}` + out,
+			[]string{"keyword_dropped:not", "keyword_dropped:additionalProperties"}, "ours: not true would refuse everything"},
+		{"same branch again", `{"oneOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"object","properties":{"x":{}},"required":["x"]}}}`,
+			`{"type":"object","$defs":{"a":{"type":"object","properties":{"x":{}},"required":["x"]}},"properties":{"x":{}},"required":["x"]}`,
+			[]string{"top_union_merged"}, "ours: it says nothing new"},
+		{"anyOf required stays", in + `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}` + out,
+			in + `{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}` + out, nil, "a branch names the properties of its parent"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Fatal("no reason")
+			}
+			got, err := Normalize(Tool{Name: "t", Parameters: []byte(tt.in)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, string(got.Parameters)); diff != "" {
+				t.Errorf("parameters (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.lossy, got.Lossy); diff != "" {
+				t.Errorf("lossy (-want +got):\n%s", diff)
+			}
+			checkNormalize(t, Tool{Name: "t", Parameters: []byte(tt.in)})
+		})
+	}
+}
+
+func TestNormalizeRejects(t *testing.T) {
+	deep := strings.Repeat(`{"items":`, 70) + `{}` + strings.Repeat(`}`, 70)
+	for _, tt := range []struct {
+		tool   Tool
+		reason string
+	}{
+		{Tool{Parameters: []byte(`{}`)}, "no_name"},
+		{Tool{Name: "a\xff"}, "invalid_utf8"},
+		{Tool{Name: "a", Description: "\xff"}, "invalid_utf8"},
+		{Tool{Name: "a", Parameters: []byte(`"string"`)}, "bad_schema"},
+		{Tool{Name: "a", Parameters: []byte(`false`)}, "bad_schema"},
+		{Tool{Name: "a", Parameters: []byte(`{"type"`)}, "bad_schema"},
+		{Tool{Name: "a", Parameters: []byte(`{"properties":{"x":{"$ref":"http://example.com/s.json"}}}`)}, "remote_ref"},
+		{Tool{Name: "a", Parameters: []byte(`{"properties":{"x":{"$ref":"#/$defs/none"}}}`)}, "bad_ref"},
+		{Tool{Name: "a", Parameters: []byte(`{"$ref":"#"}`)}, "bad_ref"},
+		{Tool{Name: "a", Parameters: []byte(`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`)}, "bad_ref"},
+		{Tool{Name: "a", Parameters: []byte(deep)}, "too_deep"},
+		{Tool{Name: "a", Parameters: []byte(`{"anyOf":[` + strings.Repeat(`{"required":["a"]},`, 256) + `{"required":["a"]}]}`)}, "bad_schema"},
+	} {
+		_, err := Normalize(tt.tool)
+		var r *Rejection
+		if !errors.As(err, &r) || r.Reason != tt.reason || r.Tool != tt.tool.Name {
+			t.Errorf("Normalize(%q, %.60s) = %v, want reason %s", tt.tool.Name, tt.tool.Parameters, err, tt.reason)
+		}
+	}
+}
+
+func TestToolID(t *testing.T) {
+	tool, err := Normalize(Tool{Name: "get_weather", Description: "Returns the current weather for a city.", Parameters: []byte(`{"type": "object",
+		"properties": {"city": {"type": "string", "description": "City name."}, "units": {"type": "string", "enum": ["metric", "imperial"]}}, "required": ["city"]}`)})
+	if err != nil || tool.ID != "t_6d0b22cff312d395" { // spec, worked example 8
+		t.Errorf("ID %s, %v", tool.ID, err)
+	}
+	moved := tool
+	moved.Group, moved.Licence, moved.Origin = "g", "MIT", Origin{"mcp", "f", 3}
+	if again, _ := Normalize(moved); again.ID != tool.ID {
+		t.Error("provenance changed the ID")
+	}
+}
+
+// checkNormalize: a tool is rejected with a reason, or normal form is a fixed point that compiles.
+func checkNormalize(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, tool Tool) {
+	t.Helper()
+	once, err := Normalize(tool)
+	if err != nil {
+		var r *Rejection
+		if !errors.As(err, &r) || r.Reason == "" {
+			t.Fatalf("error without reason: %v", err)
+		}
+		return
+	}
+	twice, err := Normalize(once)
+	if err != nil {
+		t.Fatalf("second pass of %s: %v", once.Parameters, err)
+	}
+	if diff := cmp.Diff(once, twice); diff != "" {
+		t.Fatalf("not idempotent for %s (-once +twice):\n%s", tool.Parameters, diff)
+	}
+	if _, err := compileRaw(once.Parameters); err != nil {
+		t.Fatalf("%s does not compile: %v", once.Parameters, err)
+	}
+	root, _ := parseJSON(once.Parameters)
+	if textOf(root.get("type")) != "object" || root.get("properties") == nil {
+		t.Fatalf("not an object with properties: %s", once.Parameters)
+	}
+}
+
+// anySchema draws schemas as strangers write them: right, wrong and in other dialects.
+func anySchema(depth int) *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		if rapid.IntRange(0, 19).Draw(t, "odd") == 0 {
+			return rapid.SampledFrom([]any{true, false, nil, "string", 5, []any{}}).Draw(t, "no schema")
+		}
+		s := map[string]any{}
+		words := []any{"string", "integer", "number", "boolean", "array", "object", "null", "int", "List[int]", "Optional[str]", "Dict[str,any]",
+			"Union[int,List[str]]", "date", "tuple[int,str]", "banana", "str, optional", "set", 7, []any{"string", "null"}, []any{"int", "any"}, []any{"date", "null"}, []any{}}
+		if rapid.IntRange(0, 3).Draw(t, "typed") > 0 {
+			s["type"] = rapid.SampledFrom(words).Draw(t, "type")
+		}
+		values := []any{nil, true, 0, 1.0, 2.5, "a", "", []any{1}, map[string]any{"a": 1}}
+		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"enum", "const", "default", "minimum", "exclusiveMinimum", "maximum", "multipleOf",
+			"minLength", "maxItems", "uniqueItems", "nullable", "pattern", "required", "description", "$ref", "examples"}), 0, 3, rapid.ID).Draw(t, "keys") {
+			switch key {
+			case "enum", "examples":
+				s[key] = rapid.SliceOfN(rapid.SampledFrom(values), 0, 4).Draw(t, key)
+			case "required":
+				s[key] = rapid.SliceOfN(rapid.SampledFrom([]any{"a", "b", "c", 5}), 0, 3).Draw(t, key)
+			case "$ref":
+				s[key] = rapid.SampledFrom([]any{"#", "#/$defs/d", "#/properties/a", "#/nowhere", "other.json"}).Draw(t, key)
+			case "minLength", "maxItems", "multipleOf":
+				s[key] = rapid.SampledFrom([]any{0, 1, 2, 3.0, -1, 0.5, "x"}).Draw(t, key)
+			case "uniqueItems", "nullable":
+				s[key] = rapid.Bool().Draw(t, key)
+			case "pattern":
+				s[key] = rapid.SampledFrom([]any{"^[a-z]+$", "(?=x)", "[", "^(ab|c){1,3}$"}).Draw(t, key)
+			default:
+				s[key] = rapid.SampledFrom(values).Draw(t, key)
+			}
+		}
+		if depth > 0 {
+			sub := anySchema(depth - 1)
+			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not",
+				"additionalProperties", "$defs"}), 0, 3, rapid.ID).Draw(t, "parts") {
+				switch key {
+				case "properties":
+					s[key] = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "type"}), sub, 0, 3).Draw(t, key)
+				case "$defs":
+					s[key] = map[string]any{"d": sub.Draw(t, key)}
+				case "items", "not", "additionalProperties":
+					s[key] = sub.Draw(t, key)
+				default:
+					s[key] = rapid.SliceOfN(sub, 0, 3).Draw(t, key)
+				}
+			}
+		}
+		return s
+	})
+}
+
+// P3: the normaliser is idempotent and its result compiles.
+func TestNormalizeIdempotent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		checkNormalize(t, Tool{Name: "t", Parameters: []byte(marshal(anySchema(3).Draw(t, "schema")))})
+	})
+}
+
+// Whatever the normaliser accepts, a value made for the result validates, its call is grounded, and nothing panics.
+func TestAnySchemaGenerates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tool := Tool{Name: "get_thing", Description: "Returns a thing.", Parameters: []byte(marshal(anySchema(2).Draw(t, "schema"))),
+			Returns: []byte(marshal(anySchema(1).Draw(t, "returns")))}
+		c, err := Generate(context.Background(), []Tool{tool}, &Options{PerTool: 1, OwnTools: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Samples)+len(c.Rejected) != 1 {
+			t.Fatalf("%d samples, %d rejected", len(c.Samples), len(c.Rejected))
+		}
+		for _, s := range c.Samples {
+			if v := Validate(s); v != nil {
+				t.Fatalf("%v", v)
+			}
+		}
+	})
+}
+
+func marshal(v any) string {
+	n, err := parseJSON([]byte(toJSON(v)))
+	if err != nil {
+		panic(err)
+	}
+	return n.string(canonicalForm)
+}
+
+// P3: a value valid before stays valid where no lossy step was taken. Only schemas in the standard dialect say what was valid before.
+func TestNormalizeKeepsValues(t *testing.T) {
+	checked := 0
+	rapid.Check(t, func(t *rapid.T) {
+		property := marshal(anySchema(2).Draw(t, "schema"))
+		for _, dialect := range []string{`"int`, `List`, `Optional`, `Dict`, `Union`, `"date"`, `tuple`, `banana`, `"str`, `"set"`, `"exclusiveMinimum":true`, `"type":7`} {
+			if strings.Contains(strings.ReplaceAll(property, `"integer"`, ""), dialect) {
+				return
+			}
+		}
+		raw := `{"type":"object","properties":{"p":` + property + `},"$defs":{"d":{"type":"string"}}}`
+		before, err := compileRaw([]byte(raw))
+		if err != nil {
+			return
+		}
+		n, err := Normalize(Tool{Name: "t", Parameters: []byte(raw)})
+		if err != nil || len(n.Lossy) > 0 {
+			return
+		}
+		after, err := compileRaw(n.Parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			m := maker{d: newDraws(uint64(i), "test", raw), optional: 1}
+			if v, ok := m.value(before, "t", 0); ok {
+				if checked++; !after.accepts(&v) {
+					t.Fatalf("%s was valid for %s and is not for %s", v.string(compactForm), raw, n.Parameters)
+				}
+			}
+		}
+	})
+	if checked == 0 {
+		t.Error("no value was checked")
+	}
+}

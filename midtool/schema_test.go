@@ -1,0 +1,161 @@
+package midtool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func toJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func TestSchemaFaults(t *testing.T) {
+	for _, tt := range []struct {
+		schema, value string
+		want          string // path and keyword of the faults
+		reason        string
+	}{
+		{`{"type":"integer"}`, `1.0`, ``, "spec 3.2: 1.0 is a valid integer"},
+		{`{"type":"integer"}`, `1.5`, ` type`, ""},
+		{`{"type":"integer"}`, `1e300`, ``, "every large float is integral"},
+		{`{"type":"number"}`, `12345678901234567890`, ``, "integers are numbers"},
+		{`{"type":["string","null"]}`, `null`, ``, "list of types"},
+		{`{"maximum":9007199254740992}`, `9007199254740993`, ` maximum`, "compared without rounding"},
+		{`{"enum":[9007199254740993]}`, `9007199254740992`, ` enum`, "compared without rounding"},
+		{`{"enum":[1,"a"]}`, `1.0`, ``, "1 equals 1.0"},
+		{`{"const":{"a":[1.0]}}`, `{"a":[1]}`, ``, "deep equality"},
+		{`{"multipleOf":0.01}`, `0.07`, ``, "decimal, not binary, division"},
+		{`{"multipleOf":0.01}`, `0.075`, ` multipleOf`, ""},
+		{`{"minimum":1,"exclusiveMaximum":3}`, `3`, ` exclusiveMaximum`, ""},
+		{`{"exclusiveMinimum":1,"maximum":3}`, `1`, ` exclusiveMinimum`, ""},
+		{`{"minimum":1}`, `"a"`, ``, "bounds bind numbers only"},
+		{`{"maxLength":2}`, `"日本"`, ``, "lengths in code points"},
+		{`{"minLength":3,"pattern":"^x"}`, `"a"`, ` minLength| pattern`, "all faults"},
+		{`{"pattern":"(?=x)"}`, `"a"`, ``, "spec 3.2: a pattern outside Go's syntax is skipped"},
+		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"],"additionalProperties":false}`, `{"a":1,"c":2}`,
+			` required|/a type|/c false`, "places"},
+		{`{"additionalProperties":{"type":"integer"},"properties":{"a":{}}}`, `{"a":"x","b":"y"}`, `/b type`, "schema for the rest"},
+		{`{"prefixItems":[{"type":"string"}],"items":{"type":"integer"}}`, `["a",1,"b",2]`, `/2 type`, "items after the prefix"},
+		{`{"minItems":2,"maxItems":3,"uniqueItems":true}`, `[1,1.0]`, ` uniqueItems`, "1 equals 1.0"},
+		{`{"minItems":2}`, `[]`, ` minItems`, ""}, {`{"maxItems":1}`, `[1,2]`, ` maxItems`, ""},
+		{`{"anyOf":[{"type":"string"},{"minimum":3}]}`, `2`, ` anyOf`, ""},
+		{`{"oneOf":[{"type":"integer"},{"minimum":3}]}`, `5`, ` oneOf`, "both accept"},
+		{`{"allOf":[{"type":"integer"},{"minimum":3}]}`, `2`, ` minimum`, "place of the branch's fault"},
+		{`{"not":{"type":"string"}}`, `"a"`, ` not`, ""},
+		{`{"properties":{"t":{"$ref":"#/$defs/tree"}},"$defs":{"tree":{"type":"object","properties":{"kids":{"items":{"$ref":"#/$defs/tree"}}}}}}`,
+			`{"t":{"kids":[{"kids":[{}]},{"kids":[5]}]}}`, `/t/kids/1/kids/0 type`, "recursion along the value"},
+		{`{"$ref":"#/$defs/a~1b%20c","$defs":{"a/b c":{"type":"string"}}}`, `1`, ` type`, "escapes of pointer and address"},
+		{`{"properties":{"a/b~c":{"type":"string"}}}`, `{"a/b~c":1}`, `/a~1b~0c type`, "escapes of the place"},
+		{`{"properties":{"Enum":{"ENUM":["x"]}}}`, `{"Enum":"y"}`, ``, "keywords match by case"},
+		{`{"allOf":[{"$ref":"#"}]}`, `1`, ` $ref`, "google/jsonschema-go overflows the stack"},
+		{`{"not":{"$ref":"#"}}`, `1`, `*`, "ends"},
+		{`{"properties":{"a":true,"b":false}}`, `{"a":1,"b":2}`, `/b false`, "boolean schemas"},
+	} {
+		s, err := compileRaw([]byte(tt.schema))
+		if err != nil {
+			t.Errorf("%s: %v", tt.schema, err)
+			continue
+		}
+		v, err := parseJSON([]byte(tt.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range s.faults(&v) {
+			got = append(got, f.path+" "+f.keyword)
+		}
+		if tt.want == "*" {
+			continue
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(got, "|")); diff != "" {
+			t.Errorf("%s with %s (%s) (-want +got):\n%s", tt.schema, tt.value, tt.reason, diff)
+		}
+		if s.accepts(&v) != (tt.want == "") {
+			t.Errorf("%s with %s: accepts and faults disagree", tt.schema, tt.value)
+		}
+	}
+}
+
+// Schemas built to explode end in bounded time.
+func TestSchemaBounds(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, `"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	s, err := compileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d60":{"type":"string"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.accepts(&node{kind: numberKind, text: "1"}) {
+		t.Error("2^60 branches that all refuse were accepted")
+	}
+	b.Reset()
+	for i := range 100_000 {
+		fmt.Fprintf(&b, `"d%d":{"$ref":"#/$defs/d%d"},`, i, i+1)
+	}
+	if _, err := compileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d100000":{}}}`)); err == nil {
+		t.Error("a chain of 100,000 references was accepted")
+	}
+}
+
+// Schemas of a few kilobytes whose naive reading takes for ever: finding, laying over and making end all the same.
+func TestHostileSchemas(t *testing.T) {
+	refs := strings.Repeat(`{"$ref":"#/$defs/d"},`, 300)
+	for _, tt := range []struct{ name, d, reason string }{
+		{"union", `{"type":"string","anyOf":[` + refs + `{"type":"string"}]}`, "300^4 paths to a default or a member"},
+		{"object union", `{"type":"object","properties":{"y":{"type":"string"}},"anyOf":[{"required":["y"]},` + refs + `{}]}`, "the same for a member"},
+		{"allOf", `{"allOf":[` + refs + `{"type":"string"}]}`, "300^8 schemas to lay over each other"},
+		{"recursion", `{"type":"object","properties":{"y":{"anyOf":[` + refs + `{"$ref":"#/$defs/d"}]}},"required":["y"]}`, "8^8 ways to run out of depth"},
+		{"pattern", `{"type":"string","pattern":"` + strings.Repeat("(", 40) + strings.Repeat(")*", 40) + `"}`, "4^40 repetitions of nothing"},
+		{"enum", `{"type":"array","items":{"enum":[` + strings.Repeat(`"aaaa",`, 5000) + `"b"]}}`, "linear per value"},
+	} {
+		raw := `{"type":"object","properties":{"x":{"$ref":"#/$defs/d"}},"required":["x"],"$defs":{"d":` + tt.d + `}}`
+		c, err := Generate(context.Background(), []Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &Options{PerTool: 1, OwnTools: true})
+		if err != nil || len(c.Samples)+len(c.Rejected) != 1 || tt.reason == "" {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		s := clean()
+		s.Tools[0].Parameters = []byte(raw)
+		for _, args := range []string{`{"x":"Bern"}`, `{"x":{"z":"Bern"}}`, `{"x":["b"` + strings.Repeat(`,"b"`, 5000) + `]}`} {
+			s.Messages[2].Calls[0].Arguments = []byte(args)
+			Validate(s)
+		}
+	}
+}
+
+// FuzzNormalize: any schema text is rejected with a reason or has a normal form that is a fixed point; made values validate.
+func FuzzNormalize(f *testing.F) {
+	for _, s := range []string{`{"type":"object","properties":{"a":{"type":"List[Dict[str,Optional[int]]]"}},"required":["a"]}`,
+		`{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}],"$defs":{"x":{"nullable":true,"oneOf":[{}]}}}`, `{"properties":{"p":{"pattern":"^[a-c]{2,5}\\d+$"}},"required":["p"]}`,
+		`{"type":["int","null"],"exclusiveMinimum":true,"minimum":3}`, `{"properties":{"a":{"multipleOf":0.1,"minimum":1e18}},"required":["a"]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) > 1<<14 {
+			return
+		}
+		tool := Tool{Name: "t", Parameters: raw}
+		checkNormalize(t, tool)
+		n, err := Normalize(tool)
+		if err != nil {
+			return
+		}
+		s, err := compileRaw(n.Parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := maker{d: newDraws(1, "fuzz"), optional: 0.5}
+		if v, ok := m.value(s, "t", 0); ok && !s.accepts(&v) {
+			t.Fatalf("made %s for %s", v.string(compactForm), n.Parameters)
+		}
+	})
+}
