@@ -1,0 +1,119 @@
+package mainjob
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
+	"github.com/throughline-go/throughline/midtool"
+)
+
+// readInput reads the user's files, all of them before any work is done.
+func (j *job) readInput(ctx context.Context) error {
+	if j.Tools == "" {
+		for _, t := range tooldesk.Tools() {
+			j.tools = append(j.tools, midtool.Tool{
+				Name: t.Name, Description: t.Description, Parameters: t.Schema, ReadOnly: t.ReadOnly, Group: "tooldesk",
+				Origin: midtool.Origin{Kind: "environment", Locator: "tooldesk"},
+			})
+		}
+	} else {
+		for t, err := range (midtool.JSONL{Locator: j.Tools}).Tools(ctx) {
+			if err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				return fmt.Errorf("%w: tools: %w", ErrInput, err)
+			}
+			j.tools = append(j.tools, t)
+		}
+		if len(j.tools) == 0 {
+			return fmt.Errorf("%w: no tool in %s", ErrInput, j.Tools)
+		}
+	}
+	if j.Skills == "" {
+		return nil
+	}
+	loaded, err := loadSkills(ctx, j.Skills)
+	if err != nil {
+		return err
+	}
+	for _, s := range loaded {
+		j.ownQueries = append(j.ownQueries, query{text: s.Description(), without: -1, gold: len(j.own)})
+		j.own = append(j.own, bps.Text{Name: s.Name(), Description: s.Description(), Body: s.Body()})
+	}
+	return nil
+}
+
+// corpus makes checked single-call samples of the tools.
+func (j *job) corpus(ctx context.Context) error {
+	made, err := midtool.Generate(ctx, j.tools, &midtool.Options{
+		Seed: j.Seed, PerTool: max(1, min(j.perTool, j.samples/len(j.tools))), OwnTools: true, Progress: j.stage("build corpus"),
+	})
+	if err != nil {
+		return err
+	}
+	j.result.Samples = made.Samples
+	r := &j.result.Report.Corpus
+	r.Samples, r.Tokens, r.Rejected = len(made.Samples), made.Tokens, len(made.Rejected)
+	j.row("corpus", "make single-call samples whose arguments are grounded", "tools, samples that passed every check",
+		fmt.Sprint(len(j.tools)), fmt.Sprint(r.Samples))
+	j.row("", fmt.Sprintf("left out: %s", reasons(made)), "tokens, definitions and corpus",
+		fmt.Sprint(definitions(j.tools)), fmt.Sprint(r.Tokens))
+	if j.Tools != "" {
+		j.offerTools(made.Samples)
+	}
+	return nil
+}
+
+// offerTools makes the user's tools candidates of the selection, and the requests of the corpus its queries.
+func (j *job) offerTools(samples []midtool.Sample) {
+	at := map[string]int{}
+	for _, s := range samples {
+		for _, t := range s.Tools {
+			if len(s.Messages) == 0 || at[t.ID] != 0 {
+				continue
+			}
+			j.own = append(j.own, bps.Text{Name: t.Name, Description: t.Description, Body: string(t.Parameters)})
+			at[t.ID] = len(j.own) // index + 1
+		}
+	}
+	for _, s := range samples {
+		for _, m := range s.Messages {
+			if len(m.Calls) == 0 {
+				continue
+			}
+			for _, t := range s.Tools {
+				if t.Name == m.Calls[0].Name {
+					j.ownQueries = append(j.ownQueries, query{text: s.Messages[0].Content, without: -1, gold: at[t.ID] - 1})
+				}
+			}
+			break
+		}
+	}
+}
+
+func definitions(tools []midtool.Tool) int {
+	n := 0
+	for _, t := range tools {
+		n += midtool.ApproxTokens(t.Name) + midtool.ApproxTokens(t.Description) + midtool.ApproxTokens(string(t.Parameters))
+	}
+	return n
+}
+
+// reasons lists why tools or samples were left out, in a fixed order.
+func reasons(c *midtool.Corpus) string {
+	counts := c.Reasons()
+	if len(counts) == 0 {
+		return "nothing"
+	}
+	var out []string
+	for _, r := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("%d %s", counts[r], r))
+	}
+	return strings.Join(out, ", ")
+}

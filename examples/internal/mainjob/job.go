@@ -1,0 +1,153 @@
+// Package mainjob is the work behind the pipeline command: the six stages from tools to a trained policy, one file a stage.
+package mainjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
+	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/skill"
+)
+
+// ErrInput marks errors that the caller's flags or files cause.
+var ErrInput = errors.New("bad input")
+
+// Config is one run.
+type Config struct {
+	Seed     uint64
+	Quick    bool
+	Tools    string // JSONL file; empty means the desk's own tools
+	Skills   string // folder of SKILL.md folders; empty means the induced skills
+	Budget   int    // tokens of one selection; 0 means the default
+	Workers  int    // episodes at once
+	Progress func(stage string, done, total int)
+}
+
+// Report holds the numbers of a run.
+type Report struct {
+	Seed   uint64 `json:"seed"`
+	Corpus struct {
+		Samples  int `json:"samples"`
+		Tokens   int `json:"tokens"`
+		Rejected int `json:"rejected"` // tools and samples that failed a check
+	} `json:"corpus"`
+	Skills struct {
+		Count         int     `json:"count"`
+		MedianUtility float64 `json:"median_utility"` // the paper's score under the lexical embedder
+	} `json:"skills"`
+	Selection struct {
+		MeanTokens float64 `json:"mean_tokens"`
+		Budget     int     `json:"budget"`
+		Guarantee  float64 `json:"guarantee"` // smallest proven factor over all selections
+	} `json:"selection"`
+	Environment struct {
+		SuccessBase    float64 `json:"success_base"`    // warm-started policy, validation tasks, unmodified
+		SuccessWrapped float64 `json:"success_wrapped"` // the same policy and tasks behind the components
+	} `json:"environment"`
+	Training struct {
+		SuccessBefore float64 `json:"success_before"` // untrained policy, test tasks, unmodified environment
+		SuccessAfter  float64 `json:"success_after"`
+		Iterations    int     `json:"iterations"`
+	} `json:"training"`
+	Seconds float64 `json:"seconds"`
+}
+
+// A Row is one line of the closing table.
+type Row struct {
+	Stage  string `json:"stage,omitempty"` // empty: a further number of the stage above
+	Did    string `json:"did"`
+	Number string `json:"number"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Result is what a run made.
+type Result struct {
+	Report       Report
+	Rows         []Row
+	Samples      []midtool.Sample
+	Skills       []*skill.Document
+	Trajectories []rl.Trajectory // of the last training iteration
+}
+
+// job carries a run from stage to stage.
+type job struct {
+	Config
+	size
+	world      envharness.World
+	result     Result
+	tools      []midtool.Tool        // that the corpus is made of
+	skills     []learned             // induced skills
+	procedures map[string][][]string // task id -> procedures of the selected skills, best first
+	own        []bps.Text            // the user's tools and skills; nil without any
+	ownQueries []query
+}
+
+// size is the effort of a run.
+type size struct {
+	perTool       int // corpus samples of each tool,
+	samples       int // but not many more than these in all
+	demos, train  int // recorded episodes and training tasks, prefixes of the train split
+	warmEpochs    int
+	iterations    int
+	groups, group int // groups per iteration, an even number, and rollouts per group
+	eval          int // held-out tasks per evaluation
+	queries       int // selections on the user's own files
+}
+
+var (
+	fullSize  = size{perTool: 20, samples: 20000, demos: 600, train: 1200, warmEpochs: 3, iterations: 40, groups: 24, group: 8, eval: 240, queries: 200}
+	quickSize = size{perTool: 6, samples: 4000, demos: 240, train: 480, warmEpochs: 3, iterations: 24, groups: 12, group: 6, eval: 120, queries: 40}
+)
+
+// Run does the main job. Nothing is written.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	if cfg.Quick {
+		return start(ctx, cfg, quickSize)
+	}
+	return start(ctx, cfg, fullSize)
+}
+
+func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
+	if cfg.Budget < 0 {
+		return nil, fmt.Errorf("%w: budget %d is negative", ErrInput, cfg.Budget)
+	}
+	if cfg.Workers < 1 {
+		return nil, fmt.Errorf("%w: %d workers, need at least 1", ErrInput, cfg.Workers)
+	}
+	if cfg.Progress == nil {
+		cfg.Progress = func(string, int, int) {}
+	}
+	j := &job{Config: cfg, size: effort, world: tooldesk.World()}
+	j.result.Report.Seed = cfg.Seed
+	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, j.training} {
+		if err := stage(ctx); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return &j.result, nil
+}
+
+func (j *job) row(stage, did, number, before, after string) {
+	j.result.Rows = append(j.result.Rows, Row{stage, did, number, before, after})
+}
+
+// Table prints the closing table.
+func (r *Result) Table(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "STAGE\tWHAT IT DID\tNUMBER\tBEFORE\tAFTER")
+	for _, row := range r.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", row.Stage, row.Did, row.Number, row.Before, row.After)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,194 @@
+package mainjob
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/skill"
+)
+
+// tiny is enough work to go through every stage.
+var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, warmEpochs: 1, iterations: 2, groups: 2, group: 3, eval: 12, queries: 5}
+
+const ownTools = `{"server":"pings","licence":"MIT","tools":[
+{"name":"ping_host","description":"Check whether a host answers to a ping.","input_schema":{"type":"object","properties":{"host":{"type":"string"}},"required":["host"]}},
+{"name":"trace_route","description":"List the routers on the way to a host.","input_schema":{"type":"object","properties":{"host":{"type":"string"},"hops":{"type":"integer","minimum":1,"maximum":30}},"required":["host"]}}]}`
+
+func runTiny(t *testing.T, cfg Config) *Result {
+	t.Helper()
+	cfg.Quick = true
+	res, err := start(context.Background(), cfg, tiny)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[filepath.ToSlash(rel)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The same seed writes the same artifacts, whatever the number of workers; each can be read back.
+func TestArtifacts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run", "one")
+	res := runTiny(t, Config{Seed: 7, Workers: 1})
+	if err := res.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	first := files(t, dir)
+	again := runTiny(t, Config{Seed: 7, Workers: 5})
+	if err := CheckOut(dir); err != nil {
+		t.Fatalf("an earlier run cannot be replaced: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "skills", "stale"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, files(t, dir)); diff != "" {
+		t.Errorf("second run (-first +second):\n%s", diff)
+	}
+	if strings.Contains(first["metrics.json"], "seconds") {
+		t.Error("metrics.json holds a timing")
+	}
+
+	var samples, trajectories int
+	for _, err := range midtool.ReadMessages(strings.NewReader(first["corpus.jsonl"]), "corpus.jsonl") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples++
+	}
+	for _, err := range rl.ReadTrajectories(strings.NewReader(first["trajectories.jsonl"])) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		trajectories++
+	}
+	if samples != res.Report.Corpus.Samples || trajectories != tiny.groups*tiny.group {
+		t.Errorf("read %d samples and %d trajectories, want %d and %d", samples, trajectories, res.Report.Corpus.Samples, tiny.groups*tiny.group)
+	}
+	set, err := skill.LoadFS(context.Background(), []skill.Source{{FS: os.DirFS(filepath.Join(dir, "skills"))}}, &skill.LoadOptions{Strict: true})
+	if err != nil || len(set.Skills) != res.Report.Skills.Count || len(set.Diagnostics) > 0 {
+		t.Errorf("read %d skills of %d: %v %v", len(set.Skills), res.Report.Skills.Count, set.Diagnostics, err)
+	}
+
+	if other := runTiny(t, Config{Seed: 8, Workers: 2}); reflect.DeepEqual(other.Samples, res.Samples) || reflect.DeepEqual(other.Trajectories, res.Trajectories) {
+		t.Error("another seed gave the same corpus or the same trajectories")
+	}
+}
+
+// The corpus and the selection work on files of the caller's own, and the own ones are found again.
+func TestOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	tools := filepath.Join(dir, "tools.jsonl")
+	if err := os.WriteFile(tools, []byte(strings.ReplaceAll(ownTools, "\n", "")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc := &skill.Document{Frontmatter: skill.Frontmatter{Name: "water-plants", Description: "Water the plants in the greenhouse at dawn."}, Content: "Use rain.\n"}
+	if err := skill.WriteDir(context.Background(), filepath.Join(dir, "skills"), []*skill.Document{doc}); err != nil {
+		t.Fatal(err)
+	}
+	res := runTiny(t, Config{Seed: 1, Workers: 2, Tools: tools, Skills: filepath.Join(dir, "skills"), Budget: 150})
+	if got := res.Report.Corpus.Samples; got != 4 {
+		t.Errorf("%d samples of 2 tools, want 4", got)
+	}
+	s := res.Report.Selection
+	if s.Budget != 150 || s.MeanTokens <= 0 || s.MeanTokens > 150 || s.Guarantee < 0.632 {
+		t.Errorf("selection %+v", s)
+	}
+	i := slices.IndexFunc(res.Rows, func(r Row) bool { return r.Stage == "own selection" })
+	if i < 0 || res.Rows[i+1].Before != "5" || res.Rows[i+1].After != "5" {
+		t.Errorf("rows %+v: want all 5 requests to find what they were made from", res.Rows)
+	}
+}
+
+func TestReadInput(t *testing.T) {
+	tools := filepath.Join(t.TempDir(), "tools.jsonl")
+	if err := os.WriteFile(tools, []byte(`{"name":"a","description":"A.","inputSchema":{}}`+"\nnonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(context.Background(), Config{Workers: 1, Tools: tools})
+	if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), tools+":2") {
+		t.Errorf("error %v, want ErrInput that names line 2", err)
+	}
+	var syntax *midtool.SyntaxError
+	if !errors.As(err, &syntax) || syntax.Line != 2 {
+		t.Errorf("error %v does not wrap the syntax error", err)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	for _, at := range []string{"build corpus", "induce skills", "select skills", "evaluate untrained", "record plans", "warm start", "train"} {
+		t.Run(at, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			res, err := start(ctx, Config{Seed: 1, Workers: 2, Quick: true, Progress: func(stage string, _, _ int) {
+				if stage == at {
+					cancel()
+				}
+			}}, tiny)
+			if res != nil || !errors.Is(err, context.Canceled) {
+				t.Errorf("result %v, error %v, want the cancellation", res, err)
+			}
+		})
+	}
+}
+
+// A skill never helps with the task that it was made from, and leaving it out does not shift the others.
+func TestChooseWithout(t *testing.T) {
+	texts := []bps.Text{{Name: "mow the lawn"}, {Name: "paint the fence"}, {Name: "paint the wall"}}
+	for without, want := range map[int][]int{-1: {1, 2}, 0: {1, 2}, 1: {2}, 2: {1}} {
+		sel, err := choose(context.Background(), query{text: "paint something", without: without}, texts, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Sorted(slices.Values(sel.Items))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("without %d (-want +got):\n%s", without, diff)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := Result{Rows: []Row{{"corpus", "make samples", "samples", "0", "12"}, {"", "count tokens", "tokens", "10", "900"}}}
+	var b bytes.Buffer
+	if err := r.Table(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "STAGE   WHAT IT DID   NUMBER   BEFORE  AFTER\ncorpus  make samples  samples  0       12\n        count tokens  tokens   10      900\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

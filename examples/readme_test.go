@@ -1,0 +1,66 @@
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// programs are the complete programs of the README, in order: each Go block is the program's source without its first comment, and the text block after
+// it is what the program prints.
+var programs = []string{"quickstart/select"}
+
+func TestReadme(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(data)
+	if n := strings.Count(readme, "\n"); n >= 200 {
+		t.Errorf("README.md has %d lines, want fewer than 200", n)
+	}
+	code, output := blocks(readme, "go"), blocks(readme, "text")
+	if len(code) != len(programs) || len(output) != len(programs) {
+		t.Fatalf("README.md has %d Go blocks and %d text blocks, want %d of each", len(code), len(output), len(programs))
+	}
+	for i, dir := range programs {
+		t.Run(dir, func(t *testing.T) {
+			source, err := os.ReadFile(filepath.Join(dir, "main.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, program, _ := strings.Cut(string(source), "package main")
+			if diff := cmp.Diff("package main"+program, code[i]); diff != "" {
+				t.Errorf("Go block %d of README.md differs from %s (-source +README):\n%s", i, dir, diff)
+			}
+			cmd := exec.Command("go", "run", "./"+dir)
+			cmd.Stderr = os.Stderr
+			printed, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(printed), output[i]); diff != "" {
+				t.Errorf("text block %d of README.md differs from the output of %s (-printed +README):\n%s", i, dir, diff)
+			}
+		})
+	}
+	for _, command := range []string{"go run ./examples/pipeline\n", "go test work\n"} {
+		if !strings.Contains(readme, "\n"+command) {
+			t.Errorf("README.md lacks the command %q", command)
+		}
+	}
+}
+
+// blocks returns the fenced blocks of a language.
+func blocks(markdown, language string) []string {
+	var out []string
+	for _, part := range strings.Split(markdown, "\n```"+language+"\n")[1:] {
+		body, _, _ := strings.Cut(part, "```")
+		out = append(out, body)
+	}
+	return out
+}
