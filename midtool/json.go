@@ -47,7 +47,6 @@ type member struct {
 }
 
 func stringNode(s string) node          { return node{kind: stringKind, text: s} }
-func intNode(i int) node                { return node{kind: numberKind, text: strconv.Itoa(i)} }
 func listNode(list ...node) node        { return node{kind: listKind, list: list} }
 func objectNode(members ...member) node { return node{kind: objectKind, members: members} }
 
