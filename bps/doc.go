@@ -5,7 +5,7 @@
 //
 // # Method
 //
-// The method is Budgeted Penalised Selection, arXiv:2608.19993. Let G(S) be the benefit of a set S of candidates, l(S) its tokens, B
+// The method is Best Prefix Selection, arXiv:2608.19993. Let G(S) be the benefit of a set S of candidates, l(S) its tokens, B
 // the budget and kappa the price of a token. The task (equations 1 and 7) is
 //
 //	maximise F(S) = G(S) - kappa*l(S)  over all S with l(S) <= B

@@ -57,7 +57,8 @@ const defaultKeep = 40
 //  4. Relevance is divided by its maximum over all texts, for the query and for each clause, and [LexicalClauses] makes it the benefit.
 //  5. [Select] does the rest.
 //
-// A query that has no word in common with any text gives an empty selection. Errors are those of Select; a counter that returns a
+// A query that has no word in common with any text gives an empty selection without a guarantee. Words are compared as they
+// are written, letter case aside: "services" does not find "service". Errors are those of Select; a counter that returns a
 // negative number gives [ErrTokens]. When ctx ends before the search starts, the selection is nil.
 //
 // For a query of usual length the time goes mostly into reading the texts, once a call. Count is called about Keep times.
@@ -170,6 +171,9 @@ func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *T
 	}
 	slices.SortFunc(dropped, func(a, b Drop) int { return cmp.Compare(a.Item, b.Item) })
 	sel.Dropped = dropped
+	if len(matches) == 0 {
+		sel.Guarantee = Guarantee{Penalty: PenaltyNone, Scope: "none: no text has a word of the query"}
+	}
 	if len(kept) < len(texts) && sel.Guarantee.Factor > 0 {
 		sel.Guarantee.Scope += fmt.Sprintf(": the most relevant that fit, of %d texts", len(texts))
 	}

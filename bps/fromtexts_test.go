@@ -118,6 +118,9 @@ func TestFromTexts(t *testing.T) {
 				t.Errorf("dropped, %s (-want +got):\n%s", tt.reason, diff)
 			}
 			checkTexts(t, sel, tt.texts, tt.budget, tt.o)
+			if vacuous := len(tt.dropped) == len(tt.texts) && tt.name != "overhead"; vacuous != (sel.Guarantee.Factor == 0) {
+				t.Errorf("guarantee %+v: there is none exactly where no text matches", sel.Guarantee)
+			}
 		})
 	}
 }

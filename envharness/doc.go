@@ -7,7 +7,7 @@
 //
 // # Components
 //
-// In the terms of EnvHarness (arXiv 2608.19880) an environment is E = (S, A, O, T, R, s0) and a component is a map w with E' = w(E)
+// In the terms of EnvHarness (arXiv:2608.19880) an environment is E = (S, A, O, T, R, s0) and a component is a map w with E' = w(E)
 // that works on the interface alone:
 //
 //   - [Setup] (the paper's Stage) replays actions a1..ak before the first turn: s0' = T(..T(s0, a1).., ak).

@@ -213,8 +213,8 @@ func TestSetupIllegal(t *testing.T) {
 		says    string
 		reason  string
 	}{
-		{"winning sequence", &toy{start: []int{4, 6}}, win, "action 1 (stop ): it ended the episode", "case 2: solved and ended at the start"},
-		{"unknown tool", &toy{start: []int{4, 6}}, []eh.Action{combine(0, 1, "add"), {Name: "look"}}, "action 1 (look ): refused: unknown_tool", "case 3: accepted silently"},
+		{"winning sequence", &toy{start: []int{4, 6}}, win, "action 1 (stop): it ended the episode", "case 2: solved and ended at the start"},
+		{"unknown tool", &toy{start: []int{4, 6}}, []eh.Action{combine(0, 1, "add"), {Name: "look"}}, "action 1 (look): refused: unknown_tool", "case 3: accepted silently"},
 		{"bad arguments", &toy{start: []int{4, 6}}, []eh.Action{combine(0, 9, "add")}, "action 0 (combine", "error observations were ignored"},
 		{"limit reached", &toy{start: []int{1, 2, 3}, limit: 1}, []eh.Action{combine(0, 1, "add")}, "it ended", "an end by truncation is an end"},
 		{"environment fails", &toy{start: []int{4, 6}, onStep: func(context.Context, *toy, eh.Action) (*eh.Transition, error) { return nil, errBoom }},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Setup returns a component that starts every episode further along: the actions are carried out on the base before the first turn,
@@ -66,7 +67,7 @@ func (h *Harness) setup(ctx context.Context) error {
 				err = refusal(t)
 			}
 			if err != nil {
-				return h.badStart(ctx, l.spec.ID, fmt.Errorf("action %d (%s %s): %w", k, a.Name, a.Args, err))
+				return h.badStart(ctx, l.spec.ID, fmt.Errorf("action %d (%s): %w", k, strings.TrimSpace(a.Name+" "+string(a.Args)), err))
 			}
 			replayed = l.spec.ID
 		}

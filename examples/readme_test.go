@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +48,25 @@ func TestReadme(t *testing.T) {
 				t.Errorf("text block %d of README.md differs from the output of %s (-printed +README):\n%s", i, dir, diff)
 			}
 		})
+	}
+	// The dependencies that the README lists are those of the root module.
+	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, listed, _ := strings.Cut(readme, "Dependencies of the root module:")
+	listed, _, _ = strings.Cut(listed, "\n\n")
+	required := regexp.MustCompile(`(?m)^(?:require )?\s*(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1)
+	if len(required) == 0 {
+		t.Error("no requirement found in go.mod")
+	}
+	for _, m := range required {
+		if !strings.Contains(listed, m[1]) {
+			t.Errorf("README.md does not list the dependency %s", m[1])
+		}
+	}
+	if n := len(regexp.MustCompile(`[a-z]+\.(?:[a-z]+\.)?[a-z]+/\S`).FindAllString(listed, -1)); n != len(required) {
+		t.Errorf("README.md lists %d dependencies, go.mod has %d", n, len(required))
 	}
 	for _, command := range []string{"go run ./examples/pipeline\n", "go test work\n"} {
 		if !strings.Contains(readme, "\n"+command) {

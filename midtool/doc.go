@@ -14,7 +14,7 @@
 //
 // # Source
 //
-// The pipeline follows MidTool (arXiv 2608.20314), which describes two branches of synthetic supervision beside raw
+// The pipeline follows MidTool (arXiv:2608.20314), which describes two branches of synthetic supervision beside raw
 // text, with static checks of turn order, schema grounding, required arguments and tool responses. This is a part of
 // its native branch. The paper does not disclose its thresholds, prompts, planner rules or serialisation: all
 // numbers, templates and tables here are ours. No gain on a benchmark is claimed; "grounded" names a class of

@@ -72,7 +72,7 @@ func (c *Corpus) Reasons() map[string]int {
 
 // Generate makes single-call samples: a user asks, the assistant calls one of the offered tools, the tool answers,
 // the assistant concludes. Tools need not be normalised. The call is made first, from the tool's schema, and put into
-// words afterwards, so that each argument is grounded in the request by construction (MidTool, arXiv 2608.20314,
+// words afterwards, so that each argument is grounded in the request by construction (MidTool, arXiv:2608.20314,
 // native branch; the details are ours). Each sample has passed [Validate].
 //
 //   - Values: const, enum, examples, formats, bounds, patterns, and built-in tables by the name of the parameter;
@@ -169,7 +169,7 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 		t := &tool{Tool: n, meaning: meaningOf(n.Name)}
 		switch {
 		case n.Licence == "" && !g.opts.OwnTools:
-			g.reject(t, "licence", "not stated")
+			g.reject(t, "licence", "not stated; Options.OwnTools lets tools of your own pass")
 			continue
 		case n.Licence != "" && !slices.Contains(g.opts.Licences, n.Licence):
 			g.reject(t, "licence", n.Licence)

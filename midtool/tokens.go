@@ -3,7 +3,8 @@ package midtool
 // ApproxTokens estimates how many tokens a language model's tokenizer makes of a text, without a vocabulary: the
 // counter "approx-1" (ours). It sums over maximal runs: of ASCII letters one for each ten begun; one for each ASCII
 // digit and each non-ASCII code point; of blanks (space, tab) none for a single one, else one; of line breaks one; of
-// other ASCII one for each five begun. It is an estimate, not a tokenizer. The empty text has 0.
+// other ASCII one for each five begun. It is an estimate of the size of a corpus, near the
+// middle and not a tokenizer; for the budget of a prompt take one that errs high. The empty text has 0.
 func ApproxTokens(text string) int {
 	const (
 		other = iota

@@ -25,7 +25,7 @@ var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_
 
 // Validate lists everything that is wrong with a sample, by rule and then by place; a sound sample gives nil. It
 // trusts nothing that the sample says about itself: evidence is found again. MidTool names turn order, schema
-// grounding, required arguments and the consistency of tool responses (arXiv 2608.20314); the exact list is ours:
+// grounding, required arguments and the consistency of tool responses (arXiv:2608.20314); the exact list is ours:
 //
 //   - invalid_utf8: a text is not UTF-8. name: an offered name is outside [A-Za-z0-9_-]{1,64} or occurs twice.
 //     bad_schema: the schema of a called tool cannot be read.

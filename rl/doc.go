@@ -6,8 +6,8 @@
 //
 //  1. Collect rollouts as [Trajectory] values, with the log-probability of each token that the policy sampled.
 //     [Validate] them.
-//  2. Estimate credit, once per collected batch: [GAE] over turns (arXiv 1506.02438, with the batch norm over turns of
-//     SAPO, arXiv 2608.19842) where there is a critic, or [GRPO] (arXiv 2402.03300) where rollouts of one task are
+//  2. Estimate credit, once per collected batch: [GAE] over turns (arXiv:1506.02438, with the batch norm over turns of
+//     SAPO, arXiv:2608.19842) where there is a critic, or [GRPO] (arXiv:2402.03300) where rollouts of one task are
 //     compared. Both return a [Credit], one advantage per turn.
 //  3. Give each trainable token the advantage of its turn and call [PPOLoss], which returns the loss and its gradient
 //     with respect to the log-probability of each token.

@@ -32,7 +32,7 @@ type GAEOptions struct {
 	ExcludeNonFinite bool
 }
 
-// GAE computes turn-level generalised advantage estimates (arXiv 1506.02438 with turns as time steps, as in SAPO, arXiv
+// GAE computes turn-level generalised advantage estimates (arXiv:1506.02438 with turns as time steps, as in SAPO, arXiv
 // 2608.19842). Backwards over the turns of each trajectory, with next the value after turn t,
 //
 //	delta_t = r_t + gamma*next - V_t

@@ -19,7 +19,7 @@ type GRPOOptions struct {
 	ExcludeNonFinite bool
 }
 
-// GRPO computes group-relative advantages (arXiv 2402.03300; with StdNone those of Dr.GRPO, arXiv 2503.20783). Each
+// GRPO computes group-relative advantages (arXiv:2402.03300; with StdNone those of Dr.GRPO, arXiv:2503.20783). Each
 // trajectory that votes has the penalised score
 //
 //	Z = sum_t r_t - penalty * number of invalid turns (excluded turns are not penalised)
@@ -29,7 +29,8 @@ type GRPOOptions struct {
 // scattered in the batch. Trajectories with an empty Group form one group together, as with any other key.
 //
 // A trajectory votes if it is not excluded and has a trainable token in a turn that is not excluded. Others get 0 and
-// influence nothing; neither do turns without a vote, but their rewards belong to the score.
+// influence nothing; neither do turns without a vote, but their rewards belong to the score. NoVote of the result tells why:
+// in a batch whose tokens are not marked trainable nobody votes, and all advantages are 0.
 //
 // GRPO reads the rewards, ends and flags of trajectories that are not excluded, and whether a token is trainable. It
 // returns a [*FieldError] around [ErrOpenTrajectory] or [ErrNonFinite] for the first fault, one for a group of one

@@ -38,7 +38,7 @@ type PPOStats struct {
 	ApproxKL     float64 // mean of e^D - 1 - D, with D clamped as in the loss: estimate k3 of the same, never negative
 }
 
-// PPOLoss returns the clipped policy loss (arXiv 1707.06347, equation 7, with the dual clip of arXiv 1912.09729),
+// PPOLoss returns the clipped policy loss (arXiv:1707.06347, equation 7, with the dual clip of arXiv:1912.09729),
 // averaged over tokens, and its gradient with respect to LogProb. With ratio = exp(clamp(LogProb - OldLogProb)) and
 // advantage A each position adds
 //

@@ -43,8 +43,8 @@ type InduceOptions struct {
 //     the body, which [Procedure] reads.
 //  4. A refused action followed by an accepted one of the same kind leaves a note with the first line of its message.
 //  5. The description is the subtask, else the marker of the span, for a span with the whole trajectory the task, else
-//     the first and the last template; literals, arguments and punctuation of names are removed. The name is made of its
-//     ASCII words.
+//     the first and the last template; literals, what is joined to one by "-", "#" or "/", arguments and punctuation of
+//     names are removed. The name is made of its ASCII words.
 //
 // The outcome of the episode does not matter, as in arXiv:2608.20274, where most skills come from unsolved tasks; the
 // inducer itself is ours. Equal arguments give an equal document, which satisfies [Marshal]. The error is [ErrTrivial]
@@ -206,9 +206,11 @@ func (a abstracter) template(s Step, args []arg) string {
 }
 
 var (
-	anyPlaceholder = regexp.MustCompile(`<(url|email|text|id|date|time|path|n)(_[0-9]+)?>`)
-	argumentList   = regexp.MustCompile(`([\pL\pN_])\([^()]*\)`)
-	nameSeparator  = strings.NewReplacer("_", " ", ".", " ")
+	// With what is joined to it: without its number nothing is left of "HEA-22" or "#7" that helps to find a skill.
+	anyPlaceholder   = regexp.MustCompile(`([\pL\pN_]*[-#/])*<(url|email|text|id|date|time|path|n)(_[0-9]+)?>`)
+	loosePunctuation = regexp.MustCompile(`\s+([,;:!?])`)
+	argumentList     = regexp.MustCompile(`([\pL\pN_])\([^()]*\)`)
+	nameSeparator    = strings.NewReplacer("_", " ", ".", " ")
 )
 
 // describe turns a text into a description: whole words without literals, placeholders and arguments.
@@ -216,7 +218,8 @@ func describe(s string, keep func(kind, value string) bool) string {
 	s = newAbstraction(keep).text(valid(s))
 	s = anyPlaceholder.ReplaceAllString(s, " ")
 	s = argumentList.ReplaceAllString(s, "$1")
-	return firstParts(strings.Fields(oneLine(nameSeparator.Replace(s))), " ", maxDescription)
+	s = loosePunctuation.ReplaceAllString(nameSeparator.Replace(s), "$1")
+	return firstParts(strings.Fields(oneLine(s)), " ", maxDescription)
 }
 
 // slug makes the name of a skill from its description.

@@ -382,3 +382,19 @@ func BenchmarkInduce(b *testing.B) {
 		}
 	}
 }
+
+// A description is found by its words: nothing of an identifier may be left behind.
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct{ in, want, reason string }{
+		{"Please send me HEA-22 for order #1234.", "Please send me for order", "prefixes joined to a number go with it"},
+		{"Is ticket K-0012 done?", "Is ticket done?", "no blank before punctuation"},
+		{"ask ann@example.com, then W-1-7; ok", "ask, then; ok", "several literals"},
+		{"a well-known state-of-the-art tool", "a well-known state-of-the-art tool", "hyphens between words stay"},
+		{"call find_customer(email) first", "call find customer first", "names become words, arguments go"},
+	} {
+		if got := describe(c.in, nil); got != c.want {
+			t.Errorf("describe(%q) = %q, want %q: %s", c.in, got, c.want, c.reason)
+		}
+	}
+	describe(strings.Repeat("a-", 1<<17), nil) // in linear time
+}

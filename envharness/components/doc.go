@@ -9,7 +9,7 @@
 // task unsolvable: its comment says when it is sound, which is for the caller to see to. Tools are chosen by patterns as of
 // [path.Match] over tool names as seen at the component's place in the stack; no patterns mean all tools.
 //
-// A parameter out of range is reported by envharness.New. The catalogue follows EnvHarness (arXiv 2608.19880) in its idea; the
+// A parameter out of range is reported by envharness.New. The catalogue follows EnvHarness (arXiv:2608.19880) in its idea; the
 // components and their parameters are ours.
 package components
 

@@ -4,7 +4,8 @@
 //
 //	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-json]
 //
-// With -tools or -skills the corpus and selection stages run on those files instead. The same seed writes the same artifacts. Exit codes: 0 done, 1 failed,
+// With -tools the corpus is made of those tools; with -tools or -skills a further selection runs on those files, and the selection numbers of -json
+// are that one's. What is left out of the files is told on standard error. The same seed writes the same artifacts. Exit codes: 0 done, 1 failed,
 // 2 bad flags or input, 130 interrupted.
 package main
 
@@ -36,12 +37,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags := flag.NewFlagSet("pipeline", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	var cfg mainjob.Config
-	flags.Uint64Var(&cfg.Seed, "seed", 1, "random `seed`; the same seed writes the same artifacts")
+	flags.Uint64Var(&cfg.Seed, "seed", 1, "random `number`; the same seed writes the same artifacts")
 	flags.BoolVar(&cfg.Quick, "quick", false, "smaller run, under 30 s on 2 cores")
 	flags.StringVar(&cfg.Tools, "tools", "", "build the corpus from the tools in this JSONL `file`, and select among them")
 	flags.StringVar(&cfg.Skills, "skills", "", "select among the SKILL.md folders below this `folder`")
-	flags.IntVar(&cfg.Budget, "budget", 0, "token budget of one selection; 0 means the default of the stage")
-	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "episodes played at once; changes the speed alone")
+	flags.IntVar(&cfg.Budget, "budget", 0, "most `tokens` of one selection; 0 means 200, and 2000 for files of your own")
+	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes played at once; changes the speed alone")
 	out := flags.String("out", "", "write corpus.jsonl, skills/, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")
 	if err := flags.Parse(args); err != nil {
@@ -51,10 +52,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 		return 2
 	}
 	fail := func(err error) int {
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(stderr, "pipeline: interrupted; nothing was written")
+			return 130
+		}
 		fmt.Fprintln(stderr, "pipeline:", err)
 		switch {
-		case errors.Is(err, context.Canceled):
-			return 130
 		case errors.Is(err, mainjob.ErrInput):
 			return 2
 		}
@@ -70,8 +73,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	}
 	p := progress{w: stderr, bar: bar}
 	cfg.Progress = p.show
+	cfg.Warn = p.warn
 	res, err := mainjob.Run(ctx, cfg)
-	p.end()
+	p.finish()
 	if err != nil {
 		return fail(err)
 	}

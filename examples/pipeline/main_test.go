@@ -33,6 +33,7 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, "SKILL.md"), []byte("---\nname: [\n---\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	gpl := write(t, "gpl.jsonl", `{"server":"s","licence":"GPL-3.0-only","tools":[`+good+`]}`+"\n")
 	tests := []struct {
 		name   string
 		args   []string
@@ -49,10 +50,12 @@ func TestBadInput(t *testing.T) {
 		{"tools is a folder", []string{"-tools", empty}, empty, "a folder is no file of tools"},
 		{"empty tools", []string{"-tools", write(t, "empty.jsonl", "")}, "empty.jsonl", "a file without a tool is useless"},
 		{"malformed line", []string{"-tools", malformed}, malformed + ":2", "the line is named as file:line"},
+		{"no usable tool", []string{"-quick", "-tools", gpl}, gpl + ":1", "why the only tool is left out is told"},
 		{"absent skills", []string{"-skills", filepath.Join(empty, "none")}, "none", "a folder that cannot be read is named"},
 		{"empty skills", []string{"-skills", empty}, empty, "a folder without a skill is useless"},
 		{"only broken skills", []string{"-skills", filepath.Dir(broken)}, "SKILL.md", "the reason why nothing loads is told"},
 		{"out holds other files", []string{"-out", foreign}, foreign, "files of the user are never mixed with artifacts"},
+		{"out below a file", []string{"-out", filepath.Join(malformed, "x", "y")}, malformed, "the folder could not be made after the run"},
 		{"out is a file", []string{"-out", malformed}, malformed, "artifacts need a folder"},
 	}
 	for _, tt := range tests {
@@ -143,6 +146,58 @@ func TestJSON(t *testing.T) {
 	}
 	if lines := strings.Count(stderr.String(), "\n"); lines < 5 {
 		t.Errorf("%d lines of progress, want one for each stage:\n%s", lines, stderr.String())
+	}
+}
+
+// What is left out of the caller's own files is told, also where the rest is enough for a run.
+func TestWarnings(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"good":   "---\nname: good\ndescription: Water the plants.\n---\n- Procedure: fill → pour\n",
+		"broken": "---\nname: broken\ndescription: [\n---\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "SKILL.md"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var stdout bytes.Buffer
+	stderr := stopAt{stage: "induce skills", cancel: cancel} // the warnings come before
+	if code := run(ctx, []string{"-quick", "-skills", dir}, &stdout, &stderr, false); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	if got := stderr.String(); !strings.Contains(got, "left out or repaired: ") || !strings.Contains(got, filepath.Join("broken", "SKILL.md")) {
+		t.Errorf("printed %q, want a line on the broken skill", got)
+	}
+}
+
+// stopAt cancels when a stage is named.
+type stopAt struct {
+	bytes.Buffer
+	stage  string
+	cancel func()
+}
+
+func (s *stopAt) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.stage)) {
+		s.cancel()
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestManyWarnings(t *testing.T) {
+	var b bytes.Buffer
+	p := progress{w: &b}
+	for range mostWarnings + 3 {
+		p.warn("x")
+	}
+	p.finish()
+	if got := b.String(); strings.Count(got, "\n") != mostWarnings+1 || !strings.HasSuffix(got, "and 3 more left out or repaired\n") {
+		t.Errorf("printed %q", got)
 	}
 }
 

@@ -11,7 +11,8 @@ type progress struct {
 	w     io.Writer
 	bar   bool
 	stage string
-	drawn int // tenths of the bar already drawn
+	drawn int // length of the bar already drawn
+	warns int
 }
 
 const width = 30
@@ -38,10 +39,29 @@ func (p *progress) show(stage string, done, total int) {
 	fmt.Fprintf(p.w, "\r%-22s [%s%s] %d/%d ", stage, strings.Repeat("#", full), strings.Repeat(".", width-full), done, total)
 }
 
+// mostWarnings is how many warnings are shown one by one.
+const mostWarnings = 10
+
+func (p *progress) warn(message string) {
+	p.end()
+	p.warns++
+	if p.warns <= mostWarnings {
+		fmt.Fprintln(p.w, "left out or repaired:", message)
+	}
+}
+
 // end finishes the line of the present stage.
 func (p *progress) end() {
 	if p.bar && p.stage != "" {
 		fmt.Fprintln(p.w)
 		p.stage = ""
+	}
+}
+
+// finish ends the display.
+func (p *progress) finish() {
+	p.end()
+	if more := p.warns - mostWarnings; more > 0 {
+		fmt.Fprintf(p.w, "and %d more left out or repaired\n", more)
 	}
 }

@@ -22,7 +22,7 @@ type AdamW struct {
 
 // Step moves the weights against the gradient collected since the last step, clears it, and returns its L2 norm before
 // clipping. A gradient longer than MaxGradNorm is scaled to that length; action and value weights count together. Then,
-// for each weight w with gradient g in this step (arXiv 1711.05101, algorithm 2),
+// for each weight w with gradient g in this step (arXiv:1711.05101, algorithm 2),
 //
 //	m = b1*m + (1-b1)*g    v = b2*v + (1-b2)*g²
 //	w = w - rate*(m/(1-b1^n)/(sqrt(v/(1-b2^n)) + eps) + decay*w)

@@ -33,6 +33,16 @@ type Episode struct {
 	Choices    []Choice
 }
 
+// Batch returns what to train on: the trajectories of the episodes, for an estimator, and their choices, one after another as the turns
+// are in the Credit that it returns.
+func Batch(episodes []Episode) (trajectories []rl.Trajectory, choices []Choice) {
+	for _, e := range episodes {
+		trajectories = append(trajectories, e.Trajectory)
+		choices = append(choices, e.Choices...)
+	}
+	return trajectories, choices
+}
+
 // Collect plays one episode of every task, in the order of tasks: repeat a task to make a group. The only reward is SuccessReward, on the last turn of an
 // episode that the world's verifier passed, so that no component can earn any.
 //

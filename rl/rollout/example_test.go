@@ -48,21 +48,21 @@ func ExampleCollect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var batch []rl.Trajectory
-	passed := 0
-	for _, e := range episodes {
-		batch = append(batch, e.Trajectory)
-		if e.Trace.Verdict.Status == envharness.Pass {
-			passed++
-		}
-	}
+	batch, choices := rollout.Batch(episodes)
 	credit, err := rl.GRPO(nil, batch, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: %d of %d passed, advantage of the first turn %.2f\n", group[0].ID, passed, len(episodes), credit.Advantage[0])
+	fmt.Printf("%d episodes, %d choices\n", len(batch), len(choices))
+	for i, t := range batch {
+		fmt.Printf("success %v, advantage %.2f\n", *t.Success, credit.Advantage[credit.Start[i]])
+	}
 	// Output:
-	// T7-0010: 3 of 4 passed, advantage of the first turn 0.50
+	// 4 episodes, 16 choices
+	// success true, advantage 0.50
+	// success false, advantage -1.50
+	// success true, advantage 0.50
+	// success true, advantage 0.50
 }
 
 // A player is a policy like any other and can be used without Collect.

@@ -19,21 +19,28 @@ import (
 // The last file to be written: a folder that holds it holds a complete run.
 const metricsFile = "metrics.json"
 
-// CheckOut reports whether dir can take the artifacts: it must be absent, empty, or hold an earlier run, whose skills are replaced.
+// CheckOut reports whether dir can take the artifacts: it must be absent, empty, or hold an earlier run, whose skills are replaced; and files can be
+// made where it is or will be.
 func CheckOut(dir string) error {
 	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: out: %w", ErrInput, err)
-	case len(entries) == 0:
-		return nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, metricsFile)); err != nil {
-		return fmt.Errorf("%w: out: %s is not empty and holds no %s of an earlier run", ErrInput, dir, metricsFile)
+	if len(entries) > 0 {
+		if _, err := os.Stat(filepath.Join(dir, metricsFile)); err != nil {
+			return fmt.Errorf("%w: out: %s is not empty and holds no %s of an earlier run", ErrInput, dir, metricsFile)
+		}
 	}
-	return nil
+	at := filepath.Clean(dir)
+	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at {
+		at = filepath.Dir(at)
+		_, err = os.Stat(at)
+	}
+	probe, err := os.CreateTemp(at, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("%w: out: %w", ErrInput, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // Write puts the artifacts into dir, which [CheckOut] accepted. Every file is complete or absent; nothing in them depends on the time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ func (j *job) readInput(ctx context.Context) error {
 			})
 		}
 	} else {
+		if info, err := os.Stat(j.Tools); err == nil && info.IsDir() {
+			return fmt.Errorf("%w: tools: %s is a folder", ErrInput, j.Tools)
+		}
 		for t, err := range (midtool.JSONL{Locator: j.Tools}).Tools(ctx) {
 			if err != nil {
 				if ctx.Err() != nil {
@@ -38,7 +42,7 @@ func (j *job) readInput(ctx context.Context) error {
 	if j.Skills == "" {
 		return nil
 	}
-	loaded, err := loadSkills(ctx, j.Skills)
+	loaded, err := j.loadSkills(ctx, j.Skills)
 	if err != nil {
 		return err
 	}
@@ -56,6 +60,14 @@ func (j *job) corpus(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if j.Tools != "" {
+		for _, r := range made.Rejected {
+			if len(made.Samples) == 0 {
+				return fmt.Errorf("%w: no usable tool in %s: %w", ErrInput, j.Tools, &r)
+			}
+			j.Warn(r.Error())
+		}
 	}
 	j.result.Samples = made.Samples
 	r := &j.result.Report.Corpus

@@ -28,6 +28,7 @@ type Config struct {
 	Budget   int    // tokens of one selection; 0 means the default
 	Workers  int    // episodes at once
 	Progress func(stage string, done, total int)
+	Warn     func(message string) // told about everything of the caller's own files that is left out or repaired
 }
 
 // Report holds the numbers of a run.
@@ -124,6 +125,9 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 	}
 	if cfg.Progress == nil {
 		cfg.Progress = func(string, int, int) {}
+	}
+	if cfg.Warn == nil {
+		cfg.Warn = func(string) {}
 	}
 	j := &job{Config: cfg, size: effort, world: tooldesk.World()}
 	j.result.Report.Seed = cfg.Seed

@@ -97,7 +97,7 @@ func (j *job) selectOwn(ctx context.Context) error {
 	j.report(picked, budget)
 	j.row("own selection", fmt.Sprintf("choose among %d of your tools and skills for %d requests under %d tokens", len(j.own), len(queries), budget),
 		"tokens, all and chosen", fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
-	j.row("", "find the one that the request was made from", "requests, found", fmt.Sprint(len(queries)), fmt.Sprint(found))
+	j.row("", "check: is the one chosen whose own words the request was made of?", "requests, yes", fmt.Sprint(len(queries)), fmt.Sprint(found))
 	return nil
 }
 

@@ -21,7 +21,7 @@ type learned struct {
 	procedure []string
 }
 
-// induce records the desk's own plans for the first training tasks, makes a text skill of the first episode of each distinct procedure, and scores
+// induce records the desk's own plans for the first training tasks, makes a text skill of an episode of each distinct procedure, and scores
 // the skills against the messages of the recorded tasks, except the one that a skill was made from.
 func (j *job) induce(ctx context.Context) error {
 	train, _, _, _, err := j.splits(ctx)
@@ -52,11 +52,12 @@ func (j *job) induce(ctx context.Context) error {
 		for _, s := range episode.Steps {
 			tools = append(tools, s.Name)
 		}
-		k := strings.Join(tools, " ")
-		if known[k] {
+		// Two skills with one description could not be told apart when one is needed.
+		procedure := strings.Join(tools, " ")
+		if known[procedure] || known[doc.Description()] {
 			continue
 		}
-		known[k] = true
+		known[procedure], known[doc.Description()] = true, true
 		if names[doc.Name()]++; names[doc.Name()] > 1 {
 			doc.Frontmatter.Name = numbered(doc.Name(), names[doc.Name()])
 		}
@@ -150,7 +151,7 @@ func request(message string) string {
 }
 
 // loadSkills reads the user's own skills; a folder without a single one is an error that says what was wrong.
-func loadSkills(ctx context.Context, dir string) ([]skill.Loaded, error) {
+func (j *job) loadSkills(ctx context.Context, dir string) ([]skill.Loaded, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: skills: %w", ErrInput, err)
@@ -167,6 +168,11 @@ func loadSkills(ctx context.Context, dir string) ([]skill.Loaded, error) {
 			}
 		}
 		return nil, fmt.Errorf("%w: no SKILL.md below %s", ErrInput, dir)
+	}
+	for _, d := range set.Diagnostics {
+		if d.Severity != skill.Info {
+			j.Warn(d.Error())
+		}
 	}
 	return set.Skills, nil
 }

@@ -20,15 +20,15 @@ const (
 	temperature = 0.4 // of evaluations
 )
 
-// training warm-starts the policy from the recorded plans, measures what the components do to it, trains it behind them and evaluates it on held-out tasks of
-// the unmodified environment.
+// training warm-starts a policy from the recorded plans, measures what the components and the skills do to it, trains it and evaluates it on held-out
+// tasks of the unmodified environment.
 func (j *job) training(ctx context.Context) error {
 	train, validation, test, ood, err := j.splits(ctx)
 	if err != nil {
 		return err
 	}
+	r, wrapped := &j.result.Report, wrapping()
 	policy := linear.New(dim)
-	r := &j.result.Report
 	if r.Training.SuccessBefore, err = j.success(ctx, "evaluate untrained", policy, nil, test); err != nil {
 		return err
 	}
@@ -39,21 +39,28 @@ func (j *job) training(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), "success, held-out tasks",
+	warmOOD, err := j.success(ctx, "evaluate new family", policy, nil, ood)
+	if err != nil {
+		return err
+	}
+	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), fmt.Sprintf("success on %d test tasks", len(test)),
 		percent(r.Training.SuccessBefore), percent(warmTest))
-	wrapped := wrapping()
+
 	if r.Environment.SuccessBase, err = j.success(ctx, "evaluate unmodified", policy, nil, validation); err != nil {
 		return err
 	}
 	if r.Environment.SuccessWrapped, err = j.success(ctx, "evaluate wrapped", policy, wrapped, validation); err != nil {
 		return err
 	}
-	j.row("environment", "wrap the desk in two components; the verifier stays", "success of the warm-started policy",
+	onValidation := fmt.Sprintf("success on %d validation tasks", len(validation))
+	j.row("environment", "wrap the desk in two components; the verifier stays", onValidation,
 		percent(r.Environment.SuccessBase), percent(r.Environment.SuccessWrapped))
-	oodBefore, err := j.success(ctx, "evaluate new families", policy, nil, ood)
+	withoutSkills, err := j.withoutSkills(ctx, train[:j.demos], wrapped, validation)
 	if err != nil {
 		return err
 	}
+	j.row("", "the same behind the components, without and with skills", onValidation,
+		percent(withoutSkills), percent(r.Environment.SuccessWrapped))
 
 	rng := rand.New(rand.NewPCG(j.Seed, 3))
 	for i := range j.iterations {
@@ -63,25 +70,36 @@ func (j *job) training(ctx context.Context) error {
 		j.Progress("train", i+1, j.iterations)
 	}
 	r.Training.Iterations = j.iterations
-
-	wrappedAfter, err := j.success(ctx, "evaluate wrapped", policy, wrapped, validation)
+	trained, err := j.success(ctx, "evaluate wrapped", policy, wrapped, validation)
 	if err != nil {
 		return err
 	}
+	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components", j.iterations),
+		"success behind the components", percent(r.Environment.SuccessWrapped), percent(trained))
+
 	if r.Training.SuccessAfter, err = j.success(ctx, "evaluate trained", policy, nil, test); err != nil {
 		return err
 	}
-	oodAfter, err := j.success(ctx, "evaluate new families", policy, nil, ood)
+	trainedOOD, err := j.success(ctx, "evaluate new family", policy, nil, ood)
 	if err != nil {
 		return err
 	}
-	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components", j.iterations), "success behind the components",
-		percent(r.Environment.SuccessWrapped), percent(wrappedAfter))
-	j.row("evaluation", fmt.Sprintf("%d held-out tasks, environment unmodified", len(test)), "success, from untrained to trained",
-		percent(r.Training.SuccessBefore), percent(r.Training.SuccessAfter))
-	j.row("", fmt.Sprintf("%d tasks with two requests at once and new names", len(ood)), "success, from warm start to trained",
-		percent(oodBefore), percent(oodAfter))
+	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", fmt.Sprintf("success on %d test tasks", len(test)),
+		percent(warmTest), percent(r.Training.SuccessAfter))
+	j.row("", "play a held-out family: two requests at once, new names", fmt.Sprintf("success on %d such tasks", len(ood)),
+		percent(warmOOD), percent(trainedOOD))
 	return nil
+}
+
+// withoutSkills is the success behind the components of a policy that is warm-started in the same way but is given no skills.
+func (j *job) withoutSkills(ctx context.Context, demos []envharness.Task, wrapped []envharness.Component, validation []envharness.Task) (float64, error) {
+	bare := *j
+	bare.procedures = nil
+	policy := linear.New(dim)
+	if err := bare.warmStart(ctx, policy, demos); err != nil {
+		return 0, err
+	}
+	return bare.success(ctx, "evaluate without skills", policy, wrapped, validation)
 }
 
 // warmStart fits the policy to the desk's own plans by minimising the mean negative log-probability of the planned action.
@@ -92,10 +110,7 @@ func (j *job) warmStart(ctx context.Context, policy *linear.Policy, tasks []envh
 	if err != nil {
 		return err
 	}
-	var choices []rollout.Choice
-	for _, e := range demos {
-		choices = append(choices, e.Choices...)
-	}
+	_, choices := rollout.Batch(demos)
 	rng := rand.New(rand.NewPCG(j.Seed, 2))
 	for epoch := range j.warmEpochs {
 		rng.Shuffle(len(choices), func(a, b int) { choices[a], choices[b] = choices[b], choices[a] })
@@ -138,20 +153,16 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 		}
 		episodes = append(episodes, es...)
 	}
-	batch := make([]rl.Trajectory, len(episodes))
-	for k, e := range episodes {
-		e.Trajectory.Group = fmt.Sprintf("%d/%s", k/j.group, e.Trajectory.Task) // a task drawn twice makes two groups
-		batch[k] = e.Trajectory
+	for k := range episodes {
+		t := &episodes[k].Trajectory
+		t.Group = fmt.Sprintf("%d/%s", k/j.group, t.Task) // a task drawn twice makes two groups
 	}
+	batch, choices := rollout.Batch(episodes)
 	credit, err := rl.GRPO(nil, batch, nil)
 	if err != nil {
 		return err
 	}
 	j.result.Trajectories = batch
-	var choices []rollout.Choice
-	for _, e := range episodes {
-		choices = append(choices, e.Choices...)
-	}
 	n := len(choices)
 	logp, old, grad := make([]float64, n), make([]float64, n), make([]float64, n)
 	for range epochs {
