@@ -5,25 +5,27 @@ import (
 	"math"
 )
 
-// Capability is the benefit of arXiv:2608.19993, equation 3, with h(x) = 1-exp(-x):
-//
-//	G(S) = sum over k of w[k] * (1 - exp(-sum over i in S of u[i][k]))
-//
-// w[k] is the demand of the task for capability k and u[i][k] the supply of it by candidate i, both with the calibrations of the
-// executor already multiplied in (equation 8). It is monotone and submodular, and G(empty) = 0. It does not change once made, and
-// any number of goroutines may use it.
-type Capability struct {
+type capability struct {
 	n      int
 	demand []float64 // dimensions with a positive demand only
 	supply []float64 // n rows of len(demand)
 	covers []float64 // 1-exp(-supply): the share of what is still missing that a candidate covers
 }
 
-// NewCapability returns the benefit for len(supply) candidates and len(demand) capabilities; supply has one row a candidate and
-// one column a capability. Entries must be finite and not negative, and rows as long as demand; otherwise the error is
-// [ErrBenefit]. The slices are copied.
-func NewCapability(demand []float64, supply [][]float64) (*Capability, error) {
-	c := &Capability{n: len(supply)}
+// NewCapability returns the benefit of arXiv:2608.19993, equation 3, with h(x) = 1-exp(-x):
+//
+//	G(S) = sum over k of w[k] * (1 - exp(-sum over i in S of u[i][k]))
+//
+// w[k] = demand[k] is the demand of the task for capability k and u[i][k] = supply[i][k] the supply of it by candidate i, both with
+// the calibrations of the executor already multiplied in (equation 8). G is monotone and submodular, and G(empty) = 0. A gain
+// costs one multiplication a demanded capability.
+//
+// There are len(supply) candidates and len(demand) capabilities; supply has one row a candidate and one column a capability. Entries
+// must be finite and not negative, and rows as long as demand; otherwise the error is [ErrBenefit]. The slices are copied. Any
+// number of goroutines may use the benefit. Like an index into a slice, Value panics if set holds a number outside
+// 0..len(supply)-1; [Select] refuses the benefit for another number of candidates.
+func NewCapability(demand []float64, supply [][]float64) (Incremental, error) {
+	c := &capability{n: len(supply)}
 	for k, w := range demand {
 		if !finite(w) || w < 0 {
 			return nil, fmt.Errorf("%w: demand[%d] is %v, want a finite number >= 0", ErrBenefit, k, w)
@@ -53,11 +55,10 @@ func NewCapability(demand []float64, supply [][]float64) (*Capability, error) {
 	return c, nil
 }
 
-// Len returns the number of candidates.
-func (c *Capability) Len() int { return c.n }
+// Len returns the number of candidates, which Select checks.
+func (c *capability) Len() int { return c.n }
 
-// Value returns G(set). Like an index into a slice it panics if set holds a number outside 0..Len()-1.
-func (c *Capability) Value(set []int) float64 {
+func (c *capability) Value(set []int) float64 {
 	d, value := len(c.demand), 0.0
 	for k, w := range c.demand {
 		x := 0.0
@@ -69,13 +70,12 @@ func (c *Capability) Value(set []int) float64 {
 	return value
 }
 
-// Start returns the state of the empty set, whose gains cost one multiplication a demanded capability.
-func (c *Capability) Start() Gains {
+func (c *capability) Start() Gains {
 	return &capabilityGains{c: c, missing: append([]float64(nil), c.demand...)}
 }
 
 type capabilityGains struct {
-	c       *Capability
+	c       *capability
 	missing []float64 // w[k]*exp(-sum of u[i][k]): what is left to gain in dimension k
 	value   float64
 }

@@ -5,30 +5,33 @@ import (
 	"math"
 )
 
-// LexicalClauses is a benefit made of relevance scores, for selection without a model (ours):
-//
-//	G(S) = sum over clauses r of (1 - exp(-sum over i in S of Scale*rel[i][r]^Power)) + QueryWeight * sum over i in S of query[i]
-//
-// Each clause of a query is a need that one good candidate nearly fills, so a second good one for the same clause adds little; the
-// last term rewards relevance to the whole query. It is monotone and submodular, and G(empty) = 0. It does not change once made,
-// and any number of goroutines may use it.
-type LexicalClauses struct {
-	clauses Capability
+type clauseBenefit struct {
+	clauses Incremental
 	bonus   []float64
 }
 
-// ClauseOptions adjusts [LexicalClauses]. The defaults were measured once on tool retrieval and not tuned. A nil *ClauseOptions
-// equals &ClauseOptions{}.
+// ClauseOptions adjusts [NewClauses]. The defaults were measured once on tool retrieval and not tuned. A nil *ClauseOptions equals
+// &ClauseOptions{}.
 type ClauseOptions struct {
 	Scale       float64  // how far one fully relevant candidate fills a clause; positive, zero means 2
 	Power       float64  // how fast partial relevance fades; at least 1, zero means 3
-	QueryWeight *float64 // weight of relevance to the whole query; not negative, nil means 0.3
+	WholeWeight *float64 // weight of relevance to the whole query; not negative, nil means 0.3
 }
 
-// NewLexicalClauses returns the benefit for len(clauses) candidates. Row clauses[i] holds the relevance of candidate i for each
-// clause, query[i] its relevance for the whole query; all lie in [0, 1], and the rows have one length. Otherwise, and for options
-// outside their range, the error is [ErrBenefit] or [ErrOptions].
-func NewLexicalClauses(clauses [][]float64, query []float64, o *ClauseOptions) (*LexicalClauses, error) {
+// NewClauses returns a benefit made of relevance scores, for selection without a model (ours):
+//
+//	G(S) = sum over clauses r of (1 - exp(-sum over i in S of Scale*clauses[i][r]^Power)) + WholeWeight * sum over i in S of whole[i]
+//
+// Row clauses[i] holds the relevance of candidate i for each clause of a query, whole[i] its relevance for the whole query: any
+// similarity in [0, 1], of words or of meanings. Each clause is a need that one good candidate nearly fills, so a second good one
+// for the same clause adds little; the last term rewards relevance to the whole query. G is monotone and submodular, and
+// G(empty) = 0. A gain costs one multiplication a clause.
+//
+// There are len(whole) candidates, and the rows have one length; otherwise, and for a relevance outside [0, 1], the error is
+// [ErrBenefit]. An option outside its range is an error too. The slices are copied. Any number of goroutines may use the benefit.
+// Like an index into a slice, Value panics if set holds a number outside 0..len(whole)-1; [Select] refuses the benefit for another
+// number of candidates.
+func NewClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (Incremental, error) {
 	scale, power, weight := 2.0, 3.0, 0.3
 	if o != nil {
 		if o.Scale != 0 {
@@ -37,24 +40,24 @@ func NewLexicalClauses(clauses [][]float64, query []float64, o *ClauseOptions) (
 		if o.Power != 0 {
 			power = o.Power
 		}
-		if o.QueryWeight != nil {
-			weight = *o.QueryWeight
+		if o.WholeWeight != nil {
+			weight = *o.WholeWeight
 		}
 	}
 	switch {
 	case !finite(scale) || scale < 0:
-		return nil, fmt.Errorf("%w: Scale is %v, want a finite number > 0", ErrOptions, scale)
+		return nil, fmt.Errorf("bps: ClauseOptions.Scale is %v, want a finite number > 0", scale)
 	case !finite(power) || power < 1:
-		return nil, fmt.Errorf("%w: Power is %v, want a finite number >= 1", ErrOptions, power)
+		return nil, fmt.Errorf("bps: ClauseOptions.Power is %v, want a finite number >= 1", power)
 	case !finite(weight) || weight < 0:
-		return nil, fmt.Errorf("%w: QueryWeight is %v, want a finite number >= 0", ErrOptions, weight)
-	case len(clauses) != len(query):
-		return nil, fmt.Errorf("%w: %d rows of clause relevance for %d candidates", ErrBenefit, len(clauses), len(query))
+		return nil, fmt.Errorf("bps: ClauseOptions.WholeWeight is %v, want a finite number >= 0", weight)
+	case len(clauses) != len(whole):
+		return nil, fmt.Errorf("%w: %d rows of clause relevance for %d candidates", ErrBenefit, len(clauses), len(whole))
 	}
-	bonus := make([]float64, len(query))
-	for i, rel := range query {
+	bonus := make([]float64, len(whole))
+	for i, rel := range whole {
 		if !(rel >= 0 && rel <= 1) {
-			return nil, fmt.Errorf("%w: query relevance %v of candidate %d, want a number in [0, 1]", ErrBenefit, rel, i)
+			return nil, fmt.Errorf("%w: relevance %v of candidate %d for the whole query, want a number in [0, 1]", ErrBenefit, rel, i)
 		}
 		bonus[i] = weight * rel
 	}
@@ -82,24 +85,22 @@ func NewLexicalClauses(clauses [][]float64, query []float64, o *ClauseOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return &LexicalClauses{clauses: *c, bonus: bonus}, nil
+	return &clauseBenefit{clauses: c, bonus: bonus}, nil
 }
 
-// Len returns the number of candidates.
-func (l *LexicalClauses) Len() int { return len(l.bonus) }
+// Len returns the number of candidates, which Select checks.
+func (b *clauseBenefit) Len() int { return len(b.bonus) }
 
-// Value returns G(set). Like an index into a slice it panics if set holds a number outside 0..Len()-1.
-func (l *LexicalClauses) Value(set []int) float64 {
-	value := l.clauses.Value(set)
+func (b *clauseBenefit) Value(set []int) float64 {
+	value := b.clauses.Value(set)
 	for _, i := range set {
-		value += l.bonus[i]
+		value += b.bonus[i]
 	}
 	return value
 }
 
-// Start returns the state of the empty set, whose gains cost one multiplication a clause.
-func (l *LexicalClauses) Start() Gains {
-	return &clauseGains{clauses: l.clauses.Start(), bonus: l.bonus}
+func (b *clauseBenefit) Start() Gains {
+	return &clauseGains{clauses: b.clauses.Start(), bonus: b.bonus}
 }
 
 type clauseGains struct {

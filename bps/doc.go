@@ -1,7 +1,7 @@
 // Package bps chooses which skills, tools or passages to put into a context window: the set with the largest benefit less a price for its
 // tokens, under a hard token budget.
 //
-// [FromTexts] needs only texts and a query. [Select] takes any benefit: [Capability], [LexicalClauses] or a function.
+// [FromTexts] needs only texts and a query. [Select] takes any benefit: [NewCapability], [NewClauses] or a function.
 //
 // # Method
 //

@@ -2,7 +2,8 @@ package bps
 
 import "errors"
 
-// Errors that callers may tell apart with [errors.Is]. The wrapping text names the candidate, the value and the broken rule.
+// Errors that callers may tell apart with [errors.Is]. The wrapping text names the candidate, the value and the broken rule. An
+// option outside its range is another error, which names the field.
 var (
 	// ErrTokens reports a negative token count of a candidate or of the overhead.
 	ErrTokens = errors.New("bps: invalid token count")
@@ -17,6 +18,4 @@ var (
 	ErrNotMonotone = errors.New("bps: benefit is not monotone")
 	// ErrNotSubmodular reports a candidate that added more to a set than to a part of that set.
 	ErrNotSubmodular = errors.New("bps: benefit is not submodular")
-	// ErrOptions reports an option outside its range.
-	ErrOptions = errors.New("bps: invalid option")
 )

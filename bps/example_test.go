@@ -97,11 +97,11 @@ func ExampleNewCapability() {
 	// Output: [0 2] 2.229
 }
 
-func ExampleNewLexicalClauses() {
+func ExampleNewClauses() {
 	// Relevance of three candidates for two clauses of a query, and for the whole query.
 	clauses := [][]float64{{1, 0}, {0.5, 0.5}, {0, 1}}
-	query := []float64{1, 0.8, 0.6}
-	benefit, err := bps.NewLexicalClauses(clauses, query, nil)
+	whole := []float64{1, 0.8, 0.6}
+	benefit, err := bps.NewClauses(clauses, whole, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,8 +54,10 @@ const defaultKeep = 40
 //  3. The query is cut into clauses at newlines, at the words "and" and "then", and at the marks . ! ? ; , before a space or
 //     the end (those of East Asian scripts anywhere). A clause with fewer than two words that are no stop words is left
 //     out; if none is left, the whole query is one clause.
-//  4. Relevance is divided by its maximum over all texts, for the query and for each clause, and [LexicalClauses] makes it the benefit.
+//  4. Relevance is divided by its maximum over all texts, for the query and for each clause, and [NewClauses] makes it the benefit.
 //  5. [Select] does the rest.
+//
+// How relevance is computed may improve from one version to the next, and results may then change.
 //
 // A query that has no word in common with any text gives an empty selection without a guarantee. Words are compared as they
 // are written, letter case aside: "services" does not find "service". Errors are those of Select; a counter that returns a
@@ -71,7 +73,7 @@ func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *T
 		count = EstimateTokens
 	}
 	if o.Keep < 0 {
-		return nil, fmt.Errorf("%w: Keep is %d, want >= 0", ErrOptions, o.Keep)
+		return nil, fmt.Errorf("bps: TextOptions.Keep is %d, want >= 0", o.Keep)
 	}
 	keep := cmp.Or(o.Keep, defaultKeep)
 
@@ -139,7 +141,7 @@ func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *T
 			rows[c] = append(rows[c], rel)
 		}
 	}
-	benefit, err := NewLexicalClauses(rows, pick(whole), nil)
+	benefit, err := NewClauses(rows, pick(whole), nil)
 	if err != nil {
 		return nil, err
 	}

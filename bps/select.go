@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 )
 
@@ -24,9 +25,10 @@ const (
 //     returned, then the one with the fewest candidates, then the one whose ascending list is smallest. Equal gains per token within
 //     a chain go to the larger gain, then to the lower index.
 //
-// Errors are [ErrTokens], [ErrBudget], [ErrPenalty], [ErrBenefit], [ErrNotMonotone], [ErrNotSubmodular] and [ErrOptions], and the
-// selection is then nil. When ctx ends, its error is returned, wrapped, together with the best selection so far, which has no
-// guarantee. The context is checked once a candidate at first, then once a seed. The result depends on nothing but the arguments.
+// Errors are [ErrTokens], [ErrBudget], [ErrPenalty], [ErrBenefit], [ErrNotMonotone] and [ErrNotSubmodular], and another for an
+// option outside its range; the selection is then nil. When ctx ends, its error is returned, wrapped, together with the best
+// selection so far, which has no guarantee. The context is checked once a candidate at first, then once a seed. The result depends
+// on nothing but the arguments.
 //
 // If p.Benefit has a method Len() int, it must return len(p.Tokens).
 func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
@@ -104,10 +106,10 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 	return sel, stopped
 }
 
-// missing also finds a nil function inside the interface.
+// missing also finds a nil function or pointer inside the interface.
 func missing(b Benefit) bool {
-	f, ok := b.(BenefitFunc)
-	return b == nil || ok && f == nil
+	v := reflect.ValueOf(b)
+	return b == nil || (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil()
 }
 
 // check reports every fault of the arguments that shows before the benefit is asked.
@@ -132,12 +134,13 @@ func check(p Problem, o *Options) error {
 		fault(ErrPenalty, "both Penalty and PenaltyPerToken are set")
 	}
 	if o.MaxPool < 0 {
-		fault(ErrOptions, "MaxPool is %d, want >= 0", o.MaxPool)
+		faults = append(faults, fmt.Errorf("bps: Options.MaxPool is %d, want >= 0", o.MaxPool))
 	}
-	if len(p.Tokens) > 0 && missing(p.Benefit) {
-		fault(ErrBenefit, "none given for %d candidates", len(p.Tokens))
-	}
-	if b, ok := p.Benefit.(interface{ Len() int }); ok && b.Len() != len(p.Tokens) {
+	if missing(p.Benefit) {
+		if len(p.Tokens) > 0 {
+			fault(ErrBenefit, "none given for %d candidates", len(p.Tokens))
+		}
+	} else if b, ok := p.Benefit.(interface{ Len() int }); ok && b.Len() != len(p.Tokens) {
 		fault(ErrBenefit, "made for %d candidates, want %d", b.Len(), len(p.Tokens))
 	}
 	return errors.Join(faults...)

@@ -18,7 +18,7 @@ import (
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // randomCapability returns n candidates with up to d capabilities and minTokens..maxTokens tokens.
-func randomCapability(rng *rand.Rand, n, d, minTokens, maxTokens int) (*Capability, []int) {
+func randomCapability(rng *rand.Rand, n, d, minTokens, maxTokens int) (Incremental, []int) {
 	demand := make([]float64, d)
 	for k := range demand {
 		demand[k] = 0.5 + 3*rng.Float64()
@@ -380,7 +380,7 @@ func coverage(words ...string) Benefit {
 
 func repeat[T any](x T, n int) []T { return slices.Repeat([]T{x}, n) }
 
-func poolX1(t testing.TB) *Capability {
+func poolX1(t testing.TB) Incremental {
 	c, err := NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 0}})
 	if err != nil {
 		t.Fatal(err)
@@ -559,9 +559,11 @@ func TestSelectErrors(t *testing.T) {
 				return 0
 			}
 		}), ErrPenalty, "falls from +Inf at 3", "must not fall"},
-		{"pool", ok(func(p *Problem, o *Options) { o.MaxPool = -1 }), ErrOptions, "MaxPool is -1", "negative"},
+		{"pool", ok(func(p *Problem, o *Options) { o.MaxPool = -1 }), nil, "bps: Options.MaxPool is -1", "negative"},
 		{"no benefit", ok(func(p *Problem, o *Options) { p.Benefit = nil }), ErrBenefit, "none given", "nil"},
 		{"nil function", ok(func(p *Problem, o *Options) { p.Benefit = BenefitFunc(nil) }), ErrBenefit, "none given", "nil inside the interface"},
+		{"nil pointer", ok(func(p *Problem, o *Options) { p.Benefit = (*capability)(nil) }), ErrBenefit, "none given", "nil inside the interface"},
+		{"size of clauses", ok(func(p *Problem, o *Options) { p.Benefit, _ = NewClauses(nil, nil, nil) }), ErrBenefit, "made for 0 candidates, want 3", "as below"},
 		{"size", ok(func(p *Problem, o *Options) { p.Benefit = poolX1(t) }), ErrBenefit, "made for 4 candidates, want 3", "would index out of range"},
 		{"base NaN", ok(func(p *Problem, o *Options) { p.Benefit = size(func(float64) float64 { return math.NaN() }) }), ErrBenefit, "empty set", "no number"},
 		{"gain NaN", ok(func(p *Problem, o *Options) { p.Benefit = modular(1, math.NaN(), 1) }), ErrBenefit, "candidate 1",
@@ -580,12 +582,17 @@ func TestSelectErrors(t *testing.T) {
 			}
 			p, o := tt.call()
 			sel, err := Select(context.Background(), p, o)
-			if sel != nil || !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) || !strings.HasPrefix(fmt.Sprint(err), "bps: ") {
+			if sel != nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) || !strings.HasPrefix(fmt.Sprint(err), "bps: ") {
 				t.Errorf("%s: got %v, %v; want nil, %v with %q", tt.reason, sel, err, tt.want, tt.text)
 			}
 		})
 	}
-	for _, b := range []Benefit{nil, BenefitFunc(nil), &Capability{}, &LexicalClauses{}} {
+	none, err1 := NewCapability(nil, nil)
+	noClauses, err2 := NewClauses(nil, nil, nil)
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	for _, b := range []Benefit{nil, BenefitFunc(nil), (*capability)(nil), none, noClauses} {
 		if sel, err := Select(context.Background(), Problem{Benefit: b}, nil); err != nil || len(sel.Items) > 0 {
 			t.Errorf("no candidates, benefit %#v: %v, %v", b, sel, err)
 		}

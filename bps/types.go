@@ -36,12 +36,13 @@ type Gains interface {
 type Problem struct {
 	Tokens  []int   // tokens of each candidate, separators included; not negative
 	Budget  int     // most tokens of the whole selection, overhead included; not negative
-	Benefit Benefit // required unless Tokens is empty
+	Benefit Benefit // required unless Tokens is empty; a nil pointer or function in it counts as none
 
 	// PenaltyPerToken is the paper's kappa, in units of benefit per token; not negative and finite. Zero means no penalty.
 	PenaltyPerToken float64
 	// Penalty replaces the linear penalty by any nondecreasing function of the total tokens; nil means linear. +Inf marks a
-	// forbidden length. Not together with PenaltyPerToken.
+	// forbidden length. Not together with PenaltyPerToken. A penalty function alone runs the paper's Algorithm 1 without a guarantee
+	// today (see [Options].PenaltyConcave); a later version may give it another default mode, with a proven factor.
 	Penalty func(tokens int) float64
 	// Overhead is the one-off cost in tokens of a selection that is not empty, for example a header; not negative.
 	Overhead int

@@ -29,9 +29,11 @@ func stackOf(n int, hooks eh.Hooks) []eh.Component {
 }
 
 var working = eh.Hooks{
-	Action:     func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil },
-	Transition: func(eh.View, eh.Transition) (eh.TransitionEdit, error) { return eh.TransitionEdit{}, nil },
-	Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+	Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil },
+	Transition: func(context.Context, eh.View, eh.Transition) (eh.TransitionEdit, error) {
+		return eh.TransitionEdit{}, nil
+	},
+	Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
 		o.Text = strings.TrimSpace(o.Text)
 		return o, nil
 	},
@@ -80,8 +82,8 @@ func BenchmarkRollouts(b *testing.B) {
 	for _, parallel := range []int{1, 2} {
 		b.Run(fmt.Sprint("parallel=", parallel), func(b *testing.B) {
 			b.ReportAllocs()
-			w, p := worldOf(plain{}), func(int) eh.Policy {
-				return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) { return stop, nil })
+			w, p := worldOf(plain{}), func(int) (eh.Policy, error) {
+				return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) { return stop, nil }), nil
 			}
 			ts := make([]eh.Task, 100)
 			for b.Loop() {

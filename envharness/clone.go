@@ -90,13 +90,16 @@ func (c cloner) transition(t Transition) (Transition, error) {
 	if math.IsNaN(t.Reward) || math.IsInf(t.Reward, 0) {
 		return Transition{}, fmt.Errorf("reward %v is not finite", t.Reward)
 	}
-	if t.Error != nil {
-		e := *t.Error
-		e.Class, e.Message = ErrorClass(c.text(string(e.Class))), c.text(e.Message)
-		t.Error = &e
-	}
+	t.Error = c.actionError(t.Error)
 	t.Reason = c.text(t.Reason)
 	return t, nil
+}
+
+func (c cloner) actionError(e *ActionError) *ActionError {
+	if e == nil {
+		return nil
+	}
+	return &ActionError{Class: ErrorClass(c.text(string(e.Class))), Message: c.text(e.Message), Retryable: e.Retryable}
 }
 
 func (c cloner) action(a Action) Action {

@@ -1,19 +1,21 @@
 package envharness
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 )
 
-// A Component changes what a policy meets (start state, actions, results, observations) and never what counts as success. It is
-// an immutable recipe: Begin makes the hooks of one episode, so nothing survives a reset. It must be safe for concurrent use.
+// A Component changes what a policy meets (start state, actions, results, observations, number of turns) and never what counts as
+// success. It is an immutable recipe: Begin makes the hooks of one episode, so nothing survives a reset. It must be safe for
+// concurrent use.
 //
 // A component that can tell beforehand that it cannot work, for example from a parameter out of range, also has a method
 // Check() error, which [New] calls.
 type Component interface {
 	Spec() ComponentSpec
-	// Begin returns the hooks for one episode. An error makes the episode [Invalid].
-	Begin(e EpisodeInfo) (Hooks, error)
+	// Begin returns the hooks for one episode. The context is that of the Reset. An error makes the episode [Invalid].
+	Begin(ctx context.Context, e EpisodeInfo) (Hooks, error)
 }
 
 // Axis says which part of the interface a component changes. There is no reward axis.
@@ -46,20 +48,20 @@ type EpisodeInfo struct {
 }
 
 // Hooks are the functions of one component in one episode. A nil func is the identity. Arguments are copies that the hook owns;
-// no hook sees the environment, the verifier or another component. A hook that panics or returns an error makes the episode
-// [Invalid].
+// no hook sees the environment, the verifier or another component. The context is that of the Reset or Step that calls the hook. A hook
+// that panics or returns an error makes the episode [Invalid].
 type Hooks struct {
 	// Start returns actions to carry out on the base before the first turn, below all components. Each must be carried out
 	// without a refusal and none may end or solve the episode, else the reset fails with [ErrStart].
-	Start func(v View) ([]Action, error)
+	Start func(ctx context.Context, v View) ([]Action, error)
 	// Tools changes the tools that the policy is shown.
-	Tools func(tools []Tool) ([]Tool, error)
+	Tools func(ctx context.Context, tools []Tool) ([]Tool, error)
 	// Action decides about an action on its way in, outermost component first.
-	Action func(v View, a Action) (ActionEdit, error)
+	Action func(ctx context.Context, v View, a Action) (ActionEdit, error)
 	// Transition changes a result on its way out, innermost component first.
-	Transition func(v View, t Transition) (TransitionEdit, error)
+	Transition func(ctx context.Context, v View, t Transition) (TransitionEdit, error)
 	// Observe changes an observation on its way out, after this component's Transition, and the first observation.
-	Observe func(v View, o Observation) (Observation, error)
+	Observe func(ctx context.Context, v View, o Observation) (Observation, error)
 	// MaxTurns truncates the episode after so many turns, blocked and unreadable ones included; zero means no limit. The lowest
 	// limit of a stack is what a policy sees as [Turn].Left.
 	MaxTurns int
@@ -86,8 +88,8 @@ func (v View) State() (State, error) {
 type ActionEdit struct {
 	kind   editKind
 	action Action
-	obs    Observation
-	err    ActionError
+	text   string
+	err    *ActionError
 	reason string
 }
 
@@ -113,13 +115,14 @@ func PassAction() ActionEdit { return ActionEdit{} }
 func ReplaceAction(a Action) ActionEdit { return ActionEdit{kind: editReplace, action: a} }
 
 // BlockAction refuses the action. The base is not stepped, the turn is used up, and the policy is shown "[blocked] ", the reason and
-// an empty line above the present observation, Data.blocked and Data.blocked_reason, and an error of class [Permission].
+// an empty line above the present observation, Data.blocked and Data.blocked_reason, and an error of class
+// [ClassPermission].
 func BlockAction(reason string) ActionEdit { return ActionEdit{kind: editBlock, reason: reason} }
 
-// AnswerAction answers in place of the base with the given text and error; other content of the present observation stays. The base
-// is not stepped and the turn is used up.
-func AnswerAction(text string, err ActionError) ActionEdit {
-	return ActionEdit{kind: editAnswer, obs: Observation{Text: text}, err: err}
+// AnswerAction answers in place of the base with the given text and error; a nil error tells the policy that the action was carried
+// out. Other content of the present observation stays. The base is not stepped and the turn is used up.
+func AnswerAction(text string, err *ActionError) ActionEdit {
+	return ActionEdit{kind: editAnswer, text: text, err: cloner{}.actionError(err)}
 }
 
 // EndEpisode truncates the episode; the reason is recorded as "budget:" and the component's id, followed by a colon and reason
@@ -132,5 +135,8 @@ func EndEpisode(reason string) ActionEdit { return ActionEdit{kind: editEnd, rea
 // with which the base ended, and a truncation takes back the edits of its turn.
 type TransitionEdit struct {
 	Observation *Observation // nil keeps the observation
-	Truncate    string       // not empty: the episode is truncated, with a reason as in [EndEpisode]
+	// Error replaces the refusal of the action; nil keeps what there is. An Error for an action that was carried out is a failure of
+	// the component: neither a success nor a refusal can be made of the other.
+	Error    *ActionError
+	Truncate string // not empty: the episode is truncated, with a reason as in [EndEpisode]
 }

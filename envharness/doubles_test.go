@@ -87,7 +87,7 @@ func (t *toy) Step(ctx context.Context, a eh.Action) (eh.Transition, error) {
 		var c combineArgs
 		if err := json.Unmarshal(a.Args, &c); err != nil || c.I == c.J || min(c.I, c.J) < 0 || max(c.I, c.J) >= len(t.numbers) ||
 			(c.Op != "mul" && c.Op != "add") {
-			refused = &eh.ActionError{Class: eh.BadArgs, Message: "bad combine"}
+			refused = &eh.ActionError{Class: eh.ClassBadArgs, Message: "bad combine"}
 			break
 		}
 		v := t.numbers[c.I] + t.numbers[c.J]
@@ -102,7 +102,7 @@ func (t *toy) Step(ctx context.Context, a eh.Action) (eh.Transition, error) {
 		}
 		t.numbers = append(rest, v)
 	default:
-		refused = &eh.ActionError{Class: eh.UnknownTool, Message: "no tool " + a.Name}
+		refused = &eh.ActionError{Class: eh.ClassUnknownTool, Message: "no tool " + a.Name}
 	}
 	tr := eh.Transition{Observation: t.observation(), Error: refused, Terminated: t.stopped}
 	if t.solved() {
@@ -212,11 +212,11 @@ func toyWorld(open *atomic.Int64, change func(*toy)) eh.World {
 func rule(axis eh.Axis, hooks eh.Hooks) eh.Component { return ruleID("rule", axis, hooks) }
 
 func ruleID(id string, axis eh.Axis, hooks eh.Hooks) eh.Component {
-	return eh.Rules(eh.ComponentSpec{Tag: "rule", ID: id, Axis: axis}, func(eh.EpisodeInfo) (eh.Hooks, error) { return hooks, nil })
+	return eh.Rules(eh.ComponentSpec{Tag: "rule", ID: id, Axis: axis}, func(context.Context, eh.EpisodeInfo) (eh.Hooks, error) { return hooks, nil })
 }
 
 func blockOp(op string) eh.Component {
-	return rule(eh.AxisAction, eh.Hooks{Action: func(_ eh.View, a eh.Action) (eh.ActionEdit, error) {
+	return rule(eh.AxisAction, eh.Hooks{Action: func(_ context.Context, _ eh.View, a eh.Action) (eh.ActionEdit, error) {
 		var c combineArgs
 		if json.Unmarshal(a.Args, &c) == nil && c.Op == op {
 			return eh.BlockAction("no " + op), nil

@@ -8,9 +8,9 @@ import (
 // An Environment is one fixed, resettable world. It is the whole contract that a custom environment has to fulfil; everything
 // else ([Observer], [Stater], [Describer], ...) is optional and found with [As].
 //
-// All calls come from one goroutine at a time, except Close, which may arrive while a Step runs. Values handed out belong to
-// the caller: an implementation must not change them afterwards, and must not keep what it was given beyond the call.
-// Two instances share nothing.
+// All calls come from one goroutine at a time, except Close, which may arrive while a Step runs. Values handed over, in or out, are
+// read-only for both sides from then on, so that an environment may hand out the same cached list many times; an implementation must
+// not keep what it was given beyond the call. Two instances share nothing that can change.
 type Environment interface {
 	// Reset starts an episode and returns its first observation. Called in mid-episode it abandons that episode. The same
 	// task and seed give the same episode; a nil seed continues the instance's own stream.
@@ -66,15 +66,15 @@ type ErrorClass string
 
 // The classes of [ActionError].
 const (
-	UnknownTool  ErrorClass = "unknown_tool" // no such tool
-	BadArgs      ErrorClass = "bad_args"     // arguments fail validation
-	NotFound     ErrorClass = "not_found"    // arguments name something that does not exist
-	Precondition ErrorClass = "precondition" // conflict with the present state
-	Permission   ErrorClass = "permission"   // not allowed (yet)
-	RateLimit    ErrorClass = "rate_limit"   // too many calls; retry later
-	Timeout      ErrorClass = "timeout"      // a simulated timeout; a real one is an error of Step
-	Transient    ErrorClass = "transient"    // failed for no lasting reason; retry
-	OtherError   ErrorClass = "other"
+	ClassUnknownTool  ErrorClass = "unknown_tool" // no such tool
+	ClassBadArgs      ErrorClass = "bad_args"     // arguments fail validation
+	ClassNotFound     ErrorClass = "not_found"    // arguments name something that does not exist
+	ClassPrecondition ErrorClass = "precondition" // conflict with the present state
+	ClassPermission   ErrorClass = "permission"   // not allowed (yet)
+	ClassRateLimit    ErrorClass = "rate_limit"   // too many calls; retry later
+	ClassTimeout      ErrorClass = "timeout"      // a simulated timeout; a real one is an error of Step
+	ClassTransient    ErrorClass = "transient"    // failed for no lasting reason; retry
+	ClassOther        ErrorClass = "other"
 )
 
 // An ActionError is the refusal of one action, as a real API reports it: data for the policy, not a Go error.
@@ -169,7 +169,8 @@ func As[T any](env Environment) (T, bool) {
 
 // A World is all that is needed to open and judge episodes: a maker of environments and the verifier that stays.
 type World struct {
-	// New makes a fresh environment that shares nothing with earlier ones. It must be safe for concurrent use.
+	// New makes a fresh environment; it must not be or wrap a [Harness]. The context bounds the opening only: do not keep it. New must
+	// be safe for concurrent use.
 	New func(ctx context.Context) (Environment, error)
 	// Verifier is the only source of success. It must be safe for concurrent use.
 	Verifier Verifier

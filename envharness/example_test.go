@@ -15,14 +15,14 @@ import (
 type guess struct{ secret int }
 
 func (g *guess) Reset(_ context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
-	g.secret = 1 + envharness.Stream(*o.Seed, "env", 0).IntN(8)
+	g.secret = 1 + envharness.RandStream(*o.Seed, "env", 0).IntN(8)
 	return envharness.Observation{Text: "guess a number from 1 to 8"}, nil
 }
 
 func (g *guess) Step(_ context.Context, a envharness.Action) (envharness.Transition, error) {
 	var args struct{ Number int }
 	if err := json.Unmarshal(a.Args, &args); err != nil {
-		bad := envharness.ActionError{Class: envharness.BadArgs, Message: "number missing"}
+		bad := envharness.ActionError{Class: envharness.ClassBadArgs, Message: "number missing"}
 		return envharness.Transition{Observation: envharness.Observation{Text: bad.Message}, Error: &bad}, nil
 	}
 	switch {
@@ -51,7 +51,7 @@ func number(n int) envharness.Action {
 }
 
 // bisect halves the interval after each answer and repeats a guess that got none.
-func bisect(int) envharness.Policy {
+func bisect(int) (envharness.Policy, error) {
 	lo, hi, last := 1, 8, 0
 	return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) {
 		switch t.Shown.Text {
@@ -62,7 +62,7 @@ func bisect(int) envharness.Policy {
 		}
 		last = (lo + hi) / 2
 		return number(last), nil
-	})
+	}), nil
 }
 
 // A custom environment with its verifier, played as it is and with components around it.
@@ -74,8 +74,8 @@ func Example() {
 	}
 	for _, stack := range [][]envharness.Component{
 		nil,
-		{components.ToolFail(nil, 1, 1)}, // the first call fails: one turn more
-		{components.ToolFail(nil, 1, 1), components.StepBudget(3)}, // too few turns for some numbers
+		{components.ToolFail{}}, // the first call fails: one turn more
+		{components.ToolFail{}, components.StepBudget{Turns: 3}}, // too few turns for some numbers
 	} {
 		traces, err := envharness.Rollouts(ctx, guessing, stack, bisect, tasks, nil)
 		if err != nil {
@@ -94,7 +94,7 @@ func Example() {
 // The loop that [Rollouts] runs, by hand.
 func ExampleNew() {
 	ctx := context.Background()
-	h, err := envharness.New(guessing, components.Block([]string{"shout"}, "quiet, please"))
+	h, err := envharness.New(guessing, components.Block{Tools: []string{"shout"}, Reason: "quiet, please"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -127,20 +127,20 @@ func ExampleNew() {
 // Rules make a component of plain functions: one hides half of what the environment says, the other decides about actions.
 func ExampleRules() {
 	terse := envharness.Rules(envharness.ComponentSpec{Tag: "terse", Axis: envharness.AxisObservation},
-		func(envharness.EpisodeInfo) (envharness.Hooks, error) {
-			return envharness.Hooks{Observe: func(_ envharness.View, o envharness.Observation) (envharness.Observation, error) {
+		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			return envharness.Hooks{Observe: func(_ context.Context, _ envharness.View, o envharness.Observation) (envharness.Observation, error) {
 				o.Text = o.Text[:len(o.Text)/2]
 				return o, nil
 			}}, nil
 		})
 	clerk := envharness.Rules(envharness.ComponentSpec{Tag: "clerk", Axis: envharness.AxisAction},
-		func(envharness.EpisodeInfo) (envharness.Hooks, error) {
-			return envharness.Hooks{Action: func(v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
+		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			return envharness.Hooks{Action: func(_ context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
 				switch v.Turn {
 				case 0:
 					return envharness.BlockAction("not yet"), nil
 				case 1:
-					return envharness.AnswerAction("line busy", envharness.ActionError{Class: envharness.Transient, Retryable: true}), nil
+					return envharness.AnswerAction("line busy", &envharness.ActionError{Class: envharness.ClassTransient, Retryable: true}), nil
 				case 2:
 					return envharness.ReplaceAction(number(1)), nil
 				case 3:
@@ -190,7 +190,7 @@ func ExampleAs() {
 // A setup must leave something to do.
 func ExampleSetup() {
 	for _, n := range []int{3, 5} {
-		h, err := envharness.New(guessing, envharness.Setup(number(n)))
+		h, err := envharness.New(guessing, envharness.Setup{Actions: []envharness.Action{number(n)}})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -209,7 +209,7 @@ func ExampleSetup() {
 // Traces are stored as JSON lines and hold both what the base did and what the policy was shown.
 func ExampleRollouts() {
 	ctx := context.Background()
-	traces, err := envharness.Rollouts(ctx, guessing, []envharness.Component{components.ToolFail([]string{"guess"}, 1, 1)}, bisect,
+	traces, err := envharness.Rollouts(ctx, guessing, []envharness.Component{components.ToolFail{Tools: []string{"guess"}}}, bisect,
 		[]envharness.Task{{ID: "a"}, {ID: "a"}}, &envharness.RolloutOptions{Parallel: 2, Seed: 3})
 	if err != nil {
 		fmt.Println(err)
@@ -242,7 +242,7 @@ func ExampleCanonicalJSON() {
 	// Output: {"a":[2.5,"é<"],"b":1} <nil>
 }
 
-func ExampleStream() {
-	fmt.Println(envharness.Stream(42, "env", 0).Float64())
+func ExampleRandStream() {
+	fmt.Println(envharness.RandStream(42, "env", 0).Float64())
 	// Output: 0.1608613399637847
 }

@@ -11,17 +11,17 @@ import (
 	"sync/atomic"
 )
 
-// A Harness is a base environment inside a stack of components. It is itself an [Environment], a [Describer] and a [TaskLister], and
-// judges its episodes with the verifier of its [World].
+// A Harness is a base environment inside a stack of components. It is itself an [Environment] and a [TaskLister], and judges its
+// episodes with the verifier of its [World]. One inside another is refused when it is opened.
 //
 // The base, the evidence and the verifier are sealed in: the harness has no Unwrap, components get copies, and what a caller does with
-// the values that it was handed changes neither. Reset, Step, Evidence and Verdict come from one goroutine at a time, else they
-// return [ErrBusy]; Close may come at any time.
+// the copies that it was handed changes none of them. Reset, Step, Evidence, Verdict and Tasks come from one goroutine at a time, else
+// they return [ErrBusy]; Tools and Close may come at any time.
 type Harness struct {
 	world  World
 	levels []level // innermost first
 
-	mu     sync.Mutex // guards base against a Close while it is being opened
+	mu     sync.Mutex // guards base against a Close while it is being opened, and tools against a call of Tools
 	base   Environment
 	closed atomic.Bool
 	busy   atomic.Bool
@@ -124,7 +124,7 @@ func (h *Harness) open(ctx context.Context) error {
 		return err
 	}
 	if _, err := guard(func() (struct{}, error) { return struct{}{}, h.discover(base) }); err != nil {
-		return errors.Join(fmt.Errorf("describe: %w", err), closeBase(base))
+		return errors.Join(err, closeBase(base))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,10 +137,13 @@ func (h *Harness) open(ctx context.Context) error {
 
 // discover finds what the base can do beyond the contract.
 func (h *Harness) discover(base Environment) error {
+	if _, ok := As[*Harness](base); ok {
+		return errors.New("the environment is or wraps a Harness: give all components to one New")
+	}
 	if d, ok := As[Describer](base); ok {
 		desc := d.Describe()
 		if err := checkTools(desc.Tools); err != nil {
-			return err
+			return fmt.Errorf("describe: %w", err)
 		}
 		desc.Tools, desc.Graded = cloneTools(desc.Tools), slices.Clone(desc.Graded)
 		h.desc, h.maxTurns = desc, max(desc.MaxTurns, 0)
@@ -182,6 +185,7 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 	h.log, h.args, h.shown = h.log[:0], h.args[:0], Observation{}
 	h.clearTurn()
 	h.hooked = false
+	h.setTools(nil)
 	if err := h.open(ctx); err != nil {
 		if errors.Is(err, ErrClosed) {
 			return Observation{}, err
@@ -207,8 +211,8 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 	}
 	for i := range h.levels {
 		l := &h.levels[i]
-		info := EpisodeInfo{Task: h.task, Seed: h.seed, Rand: Stream(h.seed, "c/"+l.spec.ID, 0)}
-		if l.hooks, err = guard(func() (Hooks, error) { return l.comp.Begin(info) }); err != nil {
+		info := EpisodeInfo{Task: h.task, Seed: h.seed, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
+		if l.hooks, err = guard(func() (Hooks, error) { return l.comp.Begin(ctx, info) }); err != nil {
 			return Observation{}, h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
 		}
 		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
@@ -216,7 +220,8 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 	if err := h.setup(ctx); err != nil {
 		return Observation{}, err
 	}
-	if err := h.foldTools(ctx); err != nil {
+	tools, err := h.foldTools(ctx)
+	if err != nil {
 		return Observation{}, err
 	}
 	if obs, err = h.observe(ctx); err != nil {
@@ -225,28 +230,35 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 	if obs, err = h.show(ctx, obs); err != nil {
 		return Observation{}, err
 	}
+	h.setTools(tools)
 	h.phase = running
 	return obs, nil
 }
 
 // foldTools passes the base's tools through the Tools hooks.
-func (h *Harness) foldTools(ctx context.Context) error {
-	h.tools = h.desc.Tools
+func (h *Harness) foldTools(ctx context.Context) ([]Tool, error) {
+	tools := h.desc.Tools
 	for i := range h.levels {
 		l := &h.levels[i]
 		if l.hooks.Tools == nil {
 			continue
 		}
-		tools, err := guard(func() ([]Tool, error) { return l.hooks.Tools(cloneTools(h.tools)) })
+		out, err := guard(func() ([]Tool, error) { return l.hooks.Tools(ctx, cloneTools(tools)) })
 		if err == nil {
-			err = checkTools(tools)
+			err = checkTools(out)
 		}
 		if err != nil {
-			return h.fault(ctx, EndComponentError, l.spec.ID+": tools", err)
+			return nil, h.fault(ctx, EndComponentError, l.spec.ID+": tools", err)
 		}
-		h.tools = cloneTools(tools)
+		tools = cloneTools(out)
 	}
-	return nil
+	return tools, nil
+}
+
+func (h *Harness) setTools(tools []Tool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tools = tools
 }
 
 // Step passes the action inwards through the components, steps the base unless one of them stopped it, and passes the result
@@ -304,13 +316,14 @@ func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 		raw, _ := cloner{record: true}.transition(t)
 		h.raw = &raw
 	}
+	t, _ = cloner{}.transition(t) // checked when it was logged; what the base hands out is read-only, what a policy gets is its own
 	if t.Terminated {
 		return h.finish(ctx, t, EndTerminated)
 	}
 	if t.Truncated {
 		return h.finish(ctx, t, EndTruncated)
 	}
-	return h.outward(ctx, t, t.Observation, 0)
+	return h.outward(ctx, t, t, 0)
 }
 
 // invalid charges a turn for an answer that was no action. It never entered the stack, so all of it sees the unchanged observation.
@@ -328,7 +341,7 @@ func (h *Harness) finishStopped(ctx context.Context, stop int, e ActionEdit) (Tr
 	}
 	if e.kind == editEnd {
 		reason := budgetReason(h.levels[stop].spec.ID, e.reason)
-		return h.finish(ctx, Transition{Observation: raw, Truncated: true, Reason: string(reason)}, reason)
+		return h.truncate(ctx, Transition{Observation: raw}, reason)
 	}
 	rawResult, err := e.result(raw)
 	if err != nil {
@@ -344,7 +357,7 @@ func (h *Harness) finishStopped(ctx context.Context, stop int, e ActionEdit) (Tr
 	if err != nil {
 		return Transition{}, h.fault(ctx, EndComponentError, h.levels[stop].spec.ID+": action", err)
 	}
-	return h.outward(ctx, t, rawResult.Observation, stop+1)
+	return h.outward(ctx, t, rawResult, stop+1)
 }
 
 // result turns the present observation into what the stopping level answers.
@@ -362,21 +375,19 @@ func (e ActionEdit) result(obs Observation) (Transition, error) {
 		}
 		t.Observation.Data["blocked"] = true
 		t.Observation.Data["blocked_reason"] = e.reason
-		t.Error = &ActionError{Class: Permission, Message: e.reason}
+		t.Error = &ActionError{Class: ClassPermission, Message: e.reason}
 	case editAnswer:
-		t.Observation.Text = e.obs.Text
-		err := e.err
-		t.Error = &err
+		t.Observation.Text, t.Error = e.text, cloner{}.actionError(e.err)
 	case editInvalid:
 		t.Observation.Text = "[invalid action] " + e.reason + "\n\n" + obs.Text
-		t.Error = &ActionError{Class: BadArgs, Message: e.reason}
+		t.Error = &ActionError{Class: ClassBadArgs, Message: e.reason}
 	}
 	return t, nil
 }
 
-// outward passes a result that did not end the episode through levels from..n-1 and evaluates the limits. raw is the observation to
+// outward passes a result that did not end the episode through levels from..n-1 and evaluates the limits. raw is the result to
 // show if the episode ends here.
-func (h *Harness) outward(ctx context.Context, t Transition, raw Observation, from int) (Transition, error) {
+func (h *Harness) outward(ctx context.Context, t, raw Transition, from int) (Transition, error) {
 	for j := from; j < len(h.levels); j++ {
 		hooks := &h.levels[j].hooks
 		if hooks.Transition != nil {
@@ -385,10 +396,7 @@ func (h *Harness) outward(ctx context.Context, t Transition, raw Observation, fr
 				return Transition{}, err
 			}
 			if truncate != "" {
-				t.Observation, t.Truncated = raw, true
-				reason := budgetReason(h.levels[j].spec.ID, truncate)
-				t.Reason = string(reason)
-				return h.finish(ctx, t, reason)
+				return h.truncate(ctx, raw, budgetReason(h.levels[j].spec.ID, truncate))
 			}
 		}
 		if hooks.Observe != nil {
@@ -399,10 +407,15 @@ func (h *Harness) outward(ctx context.Context, t Transition, raw Observation, fr
 		}
 	}
 	if reason := h.limitReached(); reason != "" {
-		t.Observation, t.Truncated, t.Reason = raw, true, string(reason)
-		return h.finish(ctx, t, reason)
+		return h.truncate(ctx, raw, reason)
 	}
 	return h.keepShown(t), nil
+}
+
+// truncate ends the episode with the result of its last turn.
+func (h *Harness) truncate(ctx context.Context, t Transition, reason EndReason) (Transition, error) {
+	t.Truncated, t.Reason = true, string(reason)
+	return h.finish(ctx, t, reason)
 }
 
 // budgetReason names the component that ended an episode.
@@ -518,12 +531,12 @@ func (h *Harness) Close() error {
 	return closeBase(base)
 }
 
-// Describe returns the base's description with the tools as the components of the present episode show them. Before the first Reset
-// nothing is known and the result is zero. It must not run at the same time as a Reset.
-func (h *Harness) Describe() Description {
-	d := h.desc
-	d.Tools, d.Graded = cloneTools(h.tools), slices.Clone(d.Graded)
-	return d
+// Tools returns a copy of the tools that a policy is shown in the present or last episode. Before the first Reset, during one and after
+// a failed one it is nil.
+func (h *Harness) Tools() []Tool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return cloneTools(h.tools)
 }
 
 // Tasks lists the base's tasks; see [TaskLister].
@@ -540,7 +553,12 @@ func (h *Harness) Tasks(ctx context.Context, split string) ([]Task, error) {
 		if !ok {
 			return nil, errors.New("envharness: the environment lists no tasks")
 		}
-		return l.Tasks(ctx, split)
+		tasks, err := l.Tasks(ctx, split)
+		tasks = slices.Clone(tasks)
+		for i := range tasks {
+			tasks[i] = cloner{}.task(tasks[i])
+		}
+		return tasks, err
 	})
 }
 

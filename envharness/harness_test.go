@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -27,14 +28,14 @@ func TestNewRefuses(t *testing.T) {
 		says   string
 		reason string
 	}{
-		{"setup around rules", w, []eh.Component{blockOp("mul"), eh.Setup(stop)}, eh.ErrOrder, `"start_replay" (axis S0) must not be around "rule" (axis A)`, "7.1 case 9"},
+		{"setup around rules", w, []eh.Component{blockOp("mul"), eh.Setup{Actions: []eh.Action{stop}}}, eh.ErrOrder, `"start_replay" (axis S0) must not be around "rule" (axis A)`, "7.1 case 9"},
 		{"rules around budget", w, []eh.Component{b, a}, eh.ErrOrder, `"a" (axis A) must not be around "b" (axis B)`, "class order"},
 		{"same id", w, []eh.Component{a, a}, nil, `same id "a"`, "ids are unique"},
 		{"nil component", w, []eh.Component{nil}, nil, "component 0 is nil", "nothing to call"},
 		{"no tag", w, []eh.Component{eh.Rules(eh.ComponentSpec{Axis: "A"}, nil)}, nil, "no tag", "cannot be recorded"},
 		{"reward axis", w, []eh.Component{ruleID("r", "R", hooks)}, nil, `unknown axis "R"`, "there is no reward axis"},
 		{"no begin", w, []eh.Component{eh.Rules(eh.ComponentSpec{Tag: "x", Axis: "A"}, nil)}, nil, "begin function", "found before the first episode"},
-		{"setup with bad JSON", w, []eh.Component{eh.Setup(eh.Action{Name: "x", Args: json.RawMessage("{")})}, nil, "action 0 (x)", "found before the first episode"},
+		{"setup with bad JSON", w, []eh.Component{eh.Setup{Actions: []eh.Action{eh.Action{Name: "x", Args: json.RawMessage("{")}}}}, nil, "action 0 (x)", "found before the first episode"},
 		{"no verifier", eh.World{New: w.New}, nil, nil, "Verifier", "nothing could be judged"},
 		{"no maker", eh.World{Verifier: toyVerifier}, nil, nil, "New", "nothing could be opened"},
 	}
@@ -47,9 +48,9 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestComponentIDs(t *testing.T) {
-	anon := eh.Rules(eh.ComponentSpec{Tag: "x", Axis: eh.AxisAction}, func(eh.EpisodeInfo) (eh.Hooks, error) { return eh.Hooks{}, nil })
+	anon := eh.Rules(eh.ComponentSpec{Tag: "x", Axis: eh.AxisAction}, func(context.Context, eh.EpisodeInfo) (eh.Hooks, error) { return eh.Hooks{}, nil })
 	traces, err := eh.Rollouts(t.Context(), worldOf(&toy{start: []int{1}}), []eh.Component{anon, anon, anon},
-		func(int) eh.Policy { return script() }, []eh.Task{{}}, nil)
+		func(int) (eh.Policy, error) { return script(), nil }, []eh.Task{{}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +149,12 @@ func TestCloseWhileOpening(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	nilHooks := rule(eh.AxisObservation, eh.Hooks{})
 	passing := ruleID("pass", eh.AxisObservation, eh.Hooks{
-		Tools:      func(ts []eh.Tool) ([]eh.Tool, error) { return ts, nil },
-		Action:     func(_ eh.View, a eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil },
-		Transition: func(eh.View, eh.Transition) (eh.TransitionEdit, error) { return eh.TransitionEdit{}, nil },
-		Observe:    func(_ eh.View, o eh.Observation) (eh.Observation, error) { return o, nil },
+		Tools:  func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) { return ts, nil },
+		Action: func(_ context.Context, _ eh.View, a eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil },
+		Transition: func(context.Context, eh.View, eh.Transition) (eh.TransitionEdit, error) {
+			return eh.TransitionEdit{}, nil
+		},
+		Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) { return o, nil },
 	})
 	actions := []eh.Action{{Name: "huh", Args: json.RawMessage(`{bad`)}, combine(0, 0, "mul"), combine(0, 1, "mul"), stop}
 	play := func(env eh.Environment) []byte {
@@ -167,7 +170,7 @@ func TestIdentity(t *testing.T) {
 		return b
 	}
 	want := string(play(&toy{start: []int{2, 3, 4}}))
-	for _, stack := range [][]eh.Component{nil, {nilHooks}, {eh.Setup()}, {passing}, {eh.Setup(), nilHooks, passing}} {
+	for _, stack := range [][]eh.Component{nil, {nilHooks}, {eh.Setup{}}, {passing}, {eh.Setup{}, nilHooks, passing}} {
 		for _, base := range []eh.Environment{&toy{start: []int{2, 3, 4}}, bare{&toy{start: []int{2, 3, 4}}}} {
 			if d := cmp.Diff(want, string(play(mustNew(t, worldOf(base), stack...)))); d != "" {
 				t.Errorf("%d components: %s", len(stack), d)
@@ -179,7 +182,7 @@ func TestIdentity(t *testing.T) {
 // Worked example 1.
 func TestSetupAndBlock(t *testing.T) {
 	env := &toy{start: []int{3, 3, 7, 7}}
-	h := mustNew(t, worldOf(env), eh.Setup(combine(1, 2, "mul")), blockOp("mul"))
+	h := mustNew(t, worldOf(env), eh.Setup{Actions: []eh.Action{combine(1, 2, "mul")}}, blockOp("mul"))
 	obs := mustReset(t, h)
 	if obs.Text != "numbers 3 7 21" {
 		t.Errorf("start %q", obs.Text)
@@ -189,7 +192,7 @@ func TestSetupAndBlock(t *testing.T) {
 	want := eh.Transition{
 		Observation: eh.Observation{Text: "[blocked] no mul\n\nnumbers 3 7 21",
 			Data: map[string]any{"blocked": true, "blocked_reason": "no mul", "numbers": []any{3.0, 7.0, 21.0}}},
-		Error: &eh.ActionError{Class: eh.Permission, Message: "no mul"},
+		Error: &eh.ActionError{Class: eh.ClassPermission, Message: "no mul"},
 	}
 	if d := cmp.Diff(want, tr); d != "" {
 		t.Errorf("blocked turn (-want +got):\n%s", d)
@@ -231,7 +234,7 @@ func TestSetupIllegal(t *testing.T) {
 		{"counter that cannot be rewound", describedOnly{&toy{start: []int{4, 6, 1}, limit: 9}}, win[:1], "cannot rewind", "the replay would eat the budget"},
 	}
 	for _, tt := range tests {
-		h := mustNew(t, worldOf(tt.env), eh.Setup(tt.actions...))
+		h := mustNew(t, worldOf(tt.env), eh.Setup{Actions: tt.actions})
 		_, err := h.Reset(t.Context(), eh.ResetOptions{})
 		if !errors.Is(err, eh.ErrStart) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want ErrStart saying %q (%s)", tt.name, err, tt.says, tt.reason)
@@ -242,7 +245,7 @@ func TestSetupIllegal(t *testing.T) {
 	}
 	w := worldOf(&toy{start: []int{4, 6, 1}})
 	w.Verifier = eh.VerifierFunc(func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{}, errBoom })
-	if _, err := mustNew(t, w, eh.Setup(win[0])).Reset(t.Context(), eh.ResetOptions{}); !errors.Is(err, eh.ErrStart) {
+	if _, err := mustNew(t, w, eh.Setup{Actions: []eh.Action{win[0]}}).Reset(t.Context(), eh.ResetOptions{}); !errors.Is(err, eh.ErrStart) {
 		t.Errorf("verifier fails at the start: %v", err)
 	}
 }
@@ -253,7 +256,7 @@ func (describedOnly) RewindCounters() {} // hides the promoted method
 
 func TestSetupRewindsAndRepeats(t *testing.T) {
 	env := &toy{start: []int{3, 3, 7, 7}, limit: 2}
-	h := mustNew(t, worldOf(env), eh.Setup(combine(1, 2, "mul")), ruleID("x", eh.AxisAction, eh.Hooks{}))
+	h := mustNew(t, worldOf(env), eh.Setup{Actions: []eh.Action{combine(1, 2, "mul")}}, ruleID("x", eh.AxisAction, eh.Hooks{}))
 	for range 2 { // SREGym#69: once per reset
 		if obs := mustReset(t, h); obs.Text != "numbers 3 7 21" {
 			t.Fatalf("start %q", obs.Text)
@@ -266,7 +269,7 @@ func TestSetupRewindsAndRepeats(t *testing.T) {
 		}
 	}
 	env = &toy{start: []int{4, 6}}
-	mustReset(t, mustNew(t, worldOf(env), eh.Setup()))
+	mustReset(t, mustNew(t, worldOf(env), eh.Setup{}))
 	if env.calls.rewind != 0 {
 		t.Error("an empty setup rewound the counters")
 	}
@@ -285,7 +288,7 @@ func TestTurnLimits(t *testing.T) {
 	}{
 		{"blocked turns count", 0, []eh.Component{blockOp("add"), budget("step_budget", 3)}, 3, "budget:step_budget", "example 15"},
 		{"inner budget below a blocking one", 0, []eh.Component{budget("b", 2), ruleID("cap", eh.AxisBudget, eh.Hooks{
-			Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.BlockAction("full"), nil }})}, 2, "budget:b", "every budget is charged"},
+			Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) { return eh.BlockAction("full"), nil }})}, 2, "budget:b", "every budget is charged"},
 		{"smaller outer", 0, []eh.Component{blockOp("add"), budget("in", 4), budget("out", 2)}, 2, "budget:out", "smaller wins"},
 		{"equal", 0, []eh.Component{blockOp("add"), budget("in", 2), budget("out", 2)}, 2, "budget:in", "innermost wins"},
 		{"own limit, base never stepped", 3, []eh.Component{blockOp("add")}, 3, eh.EndMaxTurns, "case 10: the base counts nothing"},
@@ -324,21 +327,21 @@ func TestHookOrder(t *testing.T) {
 	var trail []string
 	mark := func(id string, axis eh.Axis, edit func(eh.Action) eh.ActionEdit) eh.Component {
 		return ruleID(id, axis, eh.Hooks{
-			Tools: func(ts []eh.Tool) ([]eh.Tool, error) {
+			Tools: func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) {
 				trail = append(trail, "tools "+id)
 				return append(ts, eh.Tool{Name: "t" + id}), nil
 			},
-			Action: func(_ eh.View, a eh.Action) (eh.ActionEdit, error) {
+			Action: func(_ context.Context, _ eh.View, a eh.Action) (eh.ActionEdit, error) {
 				trail = append(trail, "action "+id)
 				return edit(a), nil
 			},
-			Transition: func(_ eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
+			Transition: func(_ context.Context, _ eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
 				trail = append(trail, "transition "+id)
 				o := tr.Observation
 				o.Text += " T" + id
 				return eh.TransitionEdit{Observation: &o}, nil
 			},
-			Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+			Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
 				trail = append(trail, "observe "+id)
 				o.Text += " O" + id
 				return o, nil
@@ -358,7 +361,9 @@ func TestHookOrder(t *testing.T) {
 			"action 3,action 2,action 1,transition 1,observe 1,transition 2,observe 2,transition 3,observe 3", "numbers 24 T1 O1 T2 O2 T3 O3"},
 		{"block", func(eh.Action) eh.ActionEdit { return eh.BlockAction("no") }, "action 3,action 2,observe 1,observe 2,transition 3,observe 3",
 			"[blocked] no\n\nnumbers 4 6 O1 O2 T3 O3"},
-		{"answer", func(eh.Action) eh.ActionEdit { return eh.AnswerAction("later", eh.ActionError{Class: eh.RateLimit}) },
+		{"answer", func(eh.Action) eh.ActionEdit {
+			return eh.AnswerAction("later", &eh.ActionError{Class: eh.ClassRateLimit})
+		},
 			"action 3,action 2,observe 1,observe 2,transition 3,observe 3", "later T3 O3"},
 		{"end", func(eh.Action) eh.ActionEdit { return eh.EndEpisode("enough") }, "action 3,action 2", "numbers 4 6"},
 	}
@@ -371,7 +376,7 @@ func TestHookOrder(t *testing.T) {
 		if d := cmp.Diff("tools 1,tools 2,tools 3,observe 1,observe 2,observe 3", strings.Join(trail, ",")); d != "" {
 			t.Errorf("%s: reset: %s", tt.name, d)
 		}
-		if ts := h.Describe().Tools; len(ts) != 3 || ts[2].Name != "t3" {
+		if ts := h.Tools(); len(ts) != 3 || ts[2].Name != "t3" {
 			t.Errorf("%s: tools %v", tt.name, ts)
 		}
 		trail = nil
@@ -385,9 +390,98 @@ func TestHookOrder(t *testing.T) {
 		if tt.name == "end" && (!tr.Truncated || tr.Reason != "budget:2:enough") {
 			t.Errorf("end: %+v", tr)
 		}
-		if tt.name == "answer" && (tr.Error == nil || tr.Error.Class != eh.RateLimit || tr.Observation.Data["numbers"] == nil) {
+		if tt.name == "answer" && (tr.Error == nil || tr.Error.Class != eh.ClassRateLimit || tr.Observation.Data["numbers"] == nil) {
 			t.Errorf("answer: %+v", tr)
 		}
+	}
+}
+
+// A synthetic answer may be a success, and a refusal may be reworded but neither made nor taken away.
+func TestErrorEdits(t *testing.T) {
+	answer := func(err *eh.ActionError) eh.Component {
+		return ruleID("answer", eh.AxisAction, eh.Hooks{Action: func(_ context.Context, _ eh.View, a eh.Action) (eh.ActionEdit, error) {
+			if a.Name == "ask" {
+				e := eh.AnswerAction("answered", err)
+				if err != nil {
+					err.Message = "changed later"
+				}
+				return e, nil
+			}
+			return eh.PassAction(), nil
+		}})
+	}
+	truncate := ""
+	reword := ruleID("reword", eh.AxisTransition, eh.Hooks{Transition: func(_ context.Context, _ eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
+		return eh.TransitionEdit{Error: &eh.ActionError{Class: eh.ClassOther, Message: "reworded"}, Truncate: truncate}, nil
+	}})
+	reworded := &eh.ActionError{Class: eh.ClassOther, Message: "reworded"}
+	bad := &eh.ActionError{Class: eh.ClassBadArgs, Message: "bad combine"}
+	ask := eh.Action{Name: "ask"}
+	tests := []struct {
+		name     string
+		stack    []eh.Component
+		action   eh.Action
+		truncate string
+		want     *eh.ActionError
+		says     string
+		reason   string
+	}{
+		{"answer", []eh.Component{answer(nil)}, ask, "", nil, "", "counts as carried out"},
+		{"refusing answer", []eh.Component{answer(&eh.ActionError{Message: "no"})}, ask, "", &eh.ActionError{Message: "no"}, "", "copied when it was given"},
+		{"reword", []eh.Component{reword}, combine(0, 9, "mul"), "", reworded, "", "the base's refusal"},
+		{"reword an answer", []eh.Component{answer(&eh.ActionError{Message: "no"}), reword}, ask, "", reworded, "", "an inner component's refusal"},
+		{"reword nothing", []eh.Component{reword}, combine(0, 1, "mul"), "", nil, `component_error: reword: transition: refusal "reworded"`, "a success stays one"},
+		{"reword a success", []eh.Component{answer(nil), reword}, ask, "", nil, "component_error: reword", "a success stays one"},
+		{"truncate", []eh.Component{reword}, combine(0, 9, "mul"), "tired", bad, "", "the end takes the edits back"},
+		{"end by a limit", []eh.Component{reword, ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 1})}, combine(0, 9, "mul"), "", bad, "", "the end takes the edits back"},
+	}
+	for _, tt := range tests {
+		truncate = tt.truncate
+		h := mustNew(t, worldOf(&toy{start: []int{4, 6}}), tt.stack...)
+		mustReset(t, h)
+		tr, err := h.Step(t.Context(), tt.action)
+		if tt.says != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.says) || mustVerdict(t, h).Status != eh.Invalid {
+				t.Errorf("%s: %v (%s)", tt.name, err, tt.reason)
+			}
+			continue
+		}
+		if d := cmp.Diff(tt.want, tr.Error); d != "" || err != nil {
+			t.Errorf("%s: %v (%s) %s", tt.name, err, tt.reason, d)
+		}
+		for _, e := range mustEvidence(t, h).Log {
+			if e.Transition.Error != nil && *e.Transition.Error != *bad {
+				t.Errorf("%s: logged %v", tt.name, e.Transition.Error)
+			}
+		}
+	}
+	truncate = ""
+	traces, err := eh.Rollouts(t.Context(), worldOf(&toy{start: []int{4, 6}}), []eh.Component{reword},
+		func(int) (eh.Policy, error) { return script(combine(0, 9, "mul")), nil }, []eh.Task{{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]eh.Layer{{Component: "reword", ErrorIn: bad, ErrorOut: reworded}}, traces[0].Turns[0].Layers); d != "" {
+		t.Errorf("trace: %s", d)
+	}
+}
+
+type wrapper struct{ eh.Environment }
+
+func (w wrapper) Unwrap() eh.Environment { return w.Environment }
+
+func TestNestedHarness(t *testing.T) {
+	env := &toy{start: []int{4, 6}}
+	inner := mustNew(t, worldOf(env))
+	mustReset(t, inner)
+	for name, base := range map[string]eh.Environment{"is": inner, "wraps": wrapper{wrapper{inner}}} {
+		h := mustNew(t, worldOf(base))
+		if _, err := h.Reset(t.Context(), eh.ResetOptions{}); err == nil || !strings.Contains(err.Error(), "is or wraps a Harness") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if env.calls.close != 1 {
+		t.Errorf("what World.New opened was closed %d times", env.calls.close)
 	}
 }
 
@@ -434,7 +528,7 @@ func TestHooksCannotTouchTheBase(t *testing.T) {
 		m["success"] = true
 	}
 	greedy := rule(eh.AxisTransition, eh.Hooks{
-		Tools: func(ts []eh.Tool) ([]eh.Tool, error) {
+		Tools: func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) {
 			own := append([]eh.Tool(nil), ts...)
 			if len(ts) > 0 {
 				copy(ts[0].Schema, "XXXX")
@@ -443,14 +537,14 @@ func TestHooksCannotTouchTheBase(t *testing.T) {
 			own[0].Schema = json.RawMessage(`{}`)
 			return own[:2:2], nil
 		},
-		Action: func(v eh.View, a eh.Action) (eh.ActionEdit, error) {
+		Action: func(_ context.Context, v eh.View, a eh.Action) (eh.ActionEdit, error) {
 			copy(a.Args, "ZZZZ")
 			st, err := v.State()
 			copy(st, `{"success":true}`)
 			vandal(v.Shown.Data)
 			return eh.PassAction(), err
 		},
-		Transition: func(v eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
+		Transition: func(_ context.Context, v eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
 			vandal(tr.Observation.Data)
 			tr.Reward, tr.Terminated = 1, true
 			if tr.Error != nil {
@@ -490,7 +584,7 @@ func TestHooksCannotTouchTheBase(t *testing.T) {
 func TestNoAliasing(t *testing.T) {
 	var kept map[string]any
 	keeper := rule(eh.AxisObservation, eh.Hooks{
-		Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+		Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
 			o.Data = map[string]any{"mine": 1.0}
 			kept = o.Data
 			return o, nil
@@ -498,11 +592,11 @@ func TestNoAliasing(t *testing.T) {
 	})
 	var seen []any
 	watcher := ruleID("watch", eh.AxisObservation, eh.Hooks{
-		Action: func(v eh.View, _ eh.Action) (eh.ActionEdit, error) {
+		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
 			clear(v.Shown.Data)
 			return eh.PassAction(), nil
 		},
-		Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+		Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
 			seen = append(seen, v.Shown.Data["mine"])
 			return eh.TransitionEdit{}, nil
 		},
@@ -537,7 +631,7 @@ func TestNoAliasing(t *testing.T) {
 
 // Base and log get the arguments as they were when Step was called, whatever the caller writes into its bytes meanwhile.
 func TestArgumentsAreTakenOnce(t *testing.T) {
-	for _, stack := range [][]eh.Component{nil, {rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil }})}} {
+	for _, stack := range [][]eh.Component{nil, {rule(eh.AxisAction, eh.Hooks{Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), nil }})}} {
 		a := combine(0, 1, "add")
 		env := &toy{start: []int{4, 6}}
 		var given string
@@ -592,13 +686,13 @@ func TestVerifierCannotTouchTheEvidence(t *testing.T) {
 func TestTerminalTurnIsShownRaw(t *testing.T) {
 	calls := 0
 	hide := ruleID("hide", eh.AxisObservation, eh.Hooks{
-		Observe: func(eh.View, eh.Observation) (eh.Observation, error) {
+		Observe: func(context.Context, eh.View, eh.Observation) (eh.Observation, error) {
 			calls++
 			return eh.Observation{Text: "hidden"}, nil
 		},
 	})
 	cut := ruleID("cut", eh.AxisTransition, eh.Hooks{
-		Transition: func(v eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
+		Transition: func(_ context.Context, v eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
 			if v.Turn == 1 {
 				return eh.TransitionEdit{Observation: &eh.Observation{Text: "mine"}, Truncate: "tired"}, nil
 			}
@@ -614,11 +708,11 @@ func TestTerminalTurnIsShownRaw(t *testing.T) {
 	}{
 		{"terminated", 0, []eh.Component{hide}, []eh.Action{combine(0, 1, "mul"), stop}, eh.Transition{Terminated: true, Reward: 1, Observation: eh.Observation{Text: "numbers 24"}}},
 		{"truncated by the base", 2, []eh.Component{hide}, []eh.Action{combine(0, 1, "mul"), combine(0, 1, "mul")},
-			eh.Transition{Truncated: true, Reason: "limit", Observation: eh.Observation{Text: "numbers 24"}, Error: &eh.ActionError{Class: eh.BadArgs, Message: "bad combine"}}},
+			eh.Transition{Truncated: true, Reason: "limit", Observation: eh.Observation{Text: "numbers 24"}, Error: &eh.ActionError{Class: eh.ClassBadArgs, Message: "bad combine"}}},
 		{"truncated by a hook", 0, []eh.Component{hide, cut}, []eh.Action{combine(0, 1, "mul"), combine(0, 1, "mul")},
-			eh.Transition{Truncated: true, Reason: "budget:cut:tired", Observation: eh.Observation{Text: "numbers 24"}, Error: &eh.ActionError{Class: eh.BadArgs, Message: "bad combine"}}},
+			eh.Transition{Truncated: true, Reason: "budget:cut:tired", Observation: eh.Observation{Text: "numbers 24"}, Error: &eh.ActionError{Class: eh.ClassBadArgs, Message: "bad combine"}}},
 		{"limit on a blocked turn", 0, []eh.Component{hide, blockOp("mul"), ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 1})}, []eh.Action{combine(0, 1, "mul")},
-			eh.Transition{Truncated: true, Reason: "budget:b", Observation: eh.Observation{Text: "[blocked] no mul\n\nnumbers 4 6"}, Error: &eh.ActionError{Class: eh.Permission, Message: "no mul"}}},
+			eh.Transition{Truncated: true, Reason: "budget:b", Observation: eh.Observation{Text: "[blocked] no mul\n\nnumbers 4 6"}, Error: &eh.ActionError{Class: eh.ClassPermission, Message: "no mul"}}},
 	}
 	for _, tt := range tests {
 		h := mustNew(t, worldOf(&toy{start: []int{4, 6}, limit: tt.limit}), tt.stack...)
@@ -645,13 +739,15 @@ func TestTerminalTurnIsShownRaw(t *testing.T) {
 func TestHookFailures(t *testing.T) {
 	hooksThat := func(f func() error) map[string]eh.Hooks {
 		return map[string]eh.Hooks{
-			"start": {Start: func(eh.View) ([]eh.Action, error) { return nil, f() }},
-			"tools": {Tools: func(ts []eh.Tool) ([]eh.Tool, error) { return ts, f() }},
-			"action": {Action: func(eh.View, eh.Action) (eh.ActionEdit, error) {
+			"start": {Start: func(context.Context, eh.View) ([]eh.Action, error) { return nil, f() }},
+			"tools": {Tools: func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) { return ts, f() }},
+			"action": {Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) {
 				return eh.PassAction(), f()
 			}},
-			"transition": {Transition: func(eh.View, eh.Transition) (eh.TransitionEdit, error) { return eh.TransitionEdit{}, f() }},
-			"observe":    {Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) { return o, f() }},
+			"transition": {Transition: func(context.Context, eh.View, eh.Transition) (eh.TransitionEdit, error) {
+				return eh.TransitionEdit{}, f()
+			}},
+			"observe": {Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) { return o, f() }},
 		}
 	}
 	faults := map[string]func() error{"error": func() error { return errBoom }, "panic": func() error { panic(errBoom) }}
@@ -686,7 +782,7 @@ func TestHookFailures(t *testing.T) {
 		}
 	}
 	begins := 0
-	flaky := eh.Rules(eh.ComponentSpec{Tag: "flaky", Axis: eh.AxisAction}, func(eh.EpisodeInfo) (eh.Hooks, error) {
+	flaky := eh.Rules(eh.ComponentSpec{Tag: "flaky", Axis: eh.AxisAction}, func(context.Context, eh.EpisodeInfo) (eh.Hooks, error) {
 		if begins++; begins == 1 {
 			return eh.Hooks{}, errBoom
 		}
@@ -831,8 +927,12 @@ func TestViewState(t *testing.T) {
 		return nil
 	}
 	asks := rule(eh.AxisAction, eh.Hooks{
-		Action:     func(v eh.View, _ eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), look(v) },
-		Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) { return eh.TransitionEdit{}, look(v) },
+		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
+			return eh.PassAction(), look(v)
+		},
+		Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+			return eh.TransitionEdit{}, look(v)
+		},
 	})
 	h := mustNew(t, worldOf(env), asks)
 	mustReset(t, h)
@@ -855,12 +955,15 @@ func TestViewState(t *testing.T) {
 func TestViewTurnAndShown(t *testing.T) {
 	var seen []string
 	note := rule(eh.AxisObservation, eh.Hooks{
-		Start: func(v eh.View) ([]eh.Action, error) { seen = append(seen, "start: "+v.Shown.Text); return nil, nil },
-		Action: func(v eh.View, _ eh.Action) (eh.ActionEdit, error) {
+		Start: func(_ context.Context, v eh.View) ([]eh.Action, error) {
+			seen = append(seen, "start: "+v.Shown.Text)
+			return nil, nil
+		},
+		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
 			seen = append(seen, string(rune('0'+v.Turn))+" action: "+v.Shown.Text)
 			return eh.PassAction(), nil
 		},
-		Observe: func(v eh.View, o eh.Observation) (eh.Observation, error) {
+		Observe: func(_ context.Context, v eh.View, o eh.Observation) (eh.Observation, error) {
 			seen = append(seen, string(rune('0'+v.Turn))+" observe: "+v.Shown.Text)
 			o.Text += "!"
 			return o, nil
@@ -881,7 +984,7 @@ func TestViewTurnAndShown(t *testing.T) {
 // Rule C03, and seeds: nil ones are replaced, recorded and repeatable; a component's draws are its own.
 func TestSeeds(t *testing.T) {
 	draws := func(extra ...eh.Component) (out []float64) {
-		c := eh.Rules(eh.ComponentSpec{Tag: "noise", Axis: eh.AxisBudget}, func(e eh.EpisodeInfo) (eh.Hooks, error) {
+		c := eh.Rules(eh.ComponentSpec{Tag: "noise", Axis: eh.AxisBudget}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
 			out = append(out, e.Rand.Float64(), e.Rand.Float64())
 			return eh.Hooks{}, nil
 		})
@@ -889,11 +992,11 @@ func TestSeeds(t *testing.T) {
 		mustReset(t, h)
 		return out
 	}
-	other := eh.Rules(eh.ComponentSpec{Tag: "other", Axis: eh.AxisAction}, func(e eh.EpisodeInfo) (eh.Hooks, error) { e.Rand.Float64(); return eh.Hooks{}, nil })
+	other := eh.Rules(eh.ComponentSpec{Tag: "other", Axis: eh.AxisAction}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) { e.Rand.Float64(); return eh.Hooks{}, nil })
 	if d := cmp.Diff(draws(), draws(other)); d != "" {
 		t.Errorf("another component shifted the draws: %s", d)
 	}
-	if want := eh.Stream(7, "c/noise", 0).Float64(); draws()[0] != want {
+	if want := eh.RandStream(7, "c/noise", 0).Float64(); draws()[0] != want {
 		t.Errorf("first draw %v, want %v", draws()[0], want)
 	}
 	seeds := func(h *eh.Harness, given *uint64) (out []uint64) {
@@ -929,7 +1032,7 @@ func TestSeeds(t *testing.T) {
 
 func TestToolLists(t *testing.T) {
 	list := func(names ...string) eh.Hooks {
-		return eh.Hooks{Tools: func([]eh.Tool) ([]eh.Tool, error) {
+		return eh.Hooks{Tools: func(context.Context, []eh.Tool) ([]eh.Tool, error) {
 			var ts []eh.Tool
 			for _, n := range names {
 				ts = append(ts, eh.Tool{Name: n})
@@ -947,7 +1050,7 @@ func TestToolLists(t *testing.T) {
 		}
 	}
 	var names []string
-	renames := rule(eh.AxisAction, eh.Hooks{Tools: func(ts []eh.Tool) ([]eh.Tool, error) {
+	renames := rule(eh.AxisAction, eh.Hooks{Tools: func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) {
 		names = append(names, ts[0].Name+string(ts[0].Schema))
 		ts[0].Name = "mix"
 		clear(ts[0].Schema)
@@ -956,12 +1059,12 @@ func TestToolLists(t *testing.T) {
 	h := mustNew(t, worldOf(&toy{start: []int{1}}), renames)
 	mustReset(t, h)
 	mustReset(t, h)
-	if d := cmp.Diff([]string{`combine{"type":"object"}`, `combine{"type":"object"}`}, names); d != "" || h.Describe().Tools[0].Name != "mix" {
-		t.Errorf("a renamed tool: %s, %v", d, h.Describe().Tools)
+	if d := cmp.Diff([]string{`combine{"type":"object"}`, `combine{"type":"object"}`}, names); d != "" || h.Tools()[0].Name != "mix" {
+		t.Errorf("a renamed tool: %s, %v", d, h.Tools())
 	}
 	h = mustNew(t, worldOf(&toy{start: []int{1}}))
-	if d := h.Describe(); d.Name != "" || d.Tools != nil {
-		t.Errorf("described before the reset: %v", d)
+	if ts := h.Tools(); ts != nil {
+		t.Errorf("tools before the reset: %v", ts)
 	}
 	tasks, err := h.Tasks(t.Context(), "train")
 	if err != nil || len(tasks) != 2 {
@@ -975,5 +1078,24 @@ func TestToolLists(t *testing.T) {
 	}
 	if _, ok := eh.As[eh.Stater](h); ok {
 		t.Error("the harness lets the base's state out")
+	}
+	if _, ok := eh.As[eh.Describer](h); ok {
+		t.Error("the harness lets the base's description out")
+	}
+	mustReset(t, h)
+	h.Tools()[0].Name = "mine"
+	if ts := h.Tools(); len(ts) != 2 || ts[0].Name != "combine" {
+		t.Errorf("tools %v", ts)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { // any time: for the race detector
+		for range 100 {
+			h.Tools()
+		}
+	})
+	mustReset(t, h)
+	wg.Wait()
+	if _, err := h.Reset(t.Context(), eh.ResetOptions{Task: "nonsense"}); err == nil || h.Tools() != nil {
+		t.Errorf("after a failed reset: %v, tools %v", err, h.Tools())
 	}
 }

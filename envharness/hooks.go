@@ -90,7 +90,7 @@ func (h *Harness) observe(ctx context.Context) (Observation, error) {
 func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, error) {
 	l := &h.levels[i]
 	v := h.view(ctx)
-	e, err := guard(func() (ActionEdit, error) { return l.hooks.Action(v, cloner{}.action(a)) })
+	e, err := guard(func() (ActionEdit, error) { return l.hooks.Action(ctx, v, cloner{}.action(a)) })
 	if err != nil || h.stateErr != nil {
 		return ActionEdit{}, h.hookFault(ctx, i, "action", err)
 	}
@@ -107,12 +107,12 @@ func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, erro
 	return e, nil
 }
 
-// transitionHook lets level i change t.Observation and returns the reason if it truncates the episode.
+// transitionHook lets level i change t.Observation and t.Error and returns the reason if it truncates the episode.
 func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (truncate string, err error) {
 	l := &h.levels[i]
 	v := h.view(ctx)
 	in, _ := cloner{}.transition(*t) // checked where it came from
-	e, err := guard(func() (TransitionEdit, error) { return l.hooks.Transition(v, in) })
+	e, err := guard(func() (TransitionEdit, error) { return l.hooks.Transition(ctx, v, in) })
 	if err != nil || h.stateErr != nil {
 		return "", h.hookFault(ctx, i, "transition", err)
 	}
@@ -120,7 +120,21 @@ func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (tru
 		c := h.change(i)
 		c.Edit, c.Reason = "truncate", cloner{record: true}.text(e.Truncate)
 	}
-	if e.Observation != nil && e.Truncate == "" {
+	if e.Truncate != "" {
+		return e.Truncate, nil // takes back the edits
+	}
+	if e.Error != nil {
+		if t.Error == nil {
+			return "", h.hookFault(ctx, i, "transition", fmt.Errorf("refusal %q for an action that was carried out", e.Error.Message))
+		}
+		if h.recording && *e.Error != *t.Error {
+			rec := cloner{record: true}
+			c := h.change(i)
+			c.ErrorIn, c.ErrorOut = rec.actionError(t.Error), rec.actionError(e.Error)
+		}
+		t.Error = cloner{}.actionError(e.Error)
+	}
+	if e.Observation != nil {
 		out, err := cloner{}.observation(*e.Observation)
 		if err != nil {
 			return "", h.hookFault(ctx, i, "transition", err)
@@ -128,7 +142,7 @@ func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (tru
 		h.noteObservation(i, t.Observation, out)
 		t.Observation = out
 	}
-	return e.Truncate, nil
+	return "", nil
 }
 
 // observeHook passes o through the Observe hook of level i, if it has one.
@@ -139,7 +153,7 @@ func (h *Harness) observeHook(ctx context.Context, i int, o Observation) (Observ
 	}
 	v := h.view(ctx)
 	in, _ := cloner{}.observation(o) // checked where it came from
-	out, err := guard(func() (Observation, error) { return l.hooks.Observe(v, in) })
+	out, err := guard(func() (Observation, error) { return l.hooks.Observe(ctx, v, in) })
 	if err == nil {
 		out, err = cloner{}.observation(out)
 	}

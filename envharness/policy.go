@@ -18,18 +18,13 @@ type PolicyFunc func(ctx context.Context, t Turn) (Action, error)
 // Act calls f.
 func (f PolicyFunc) Act(ctx context.Context, t Turn) (Action, error) { return f(ctx, t) }
 
-// A Turn is what a policy is shown. The receiver owns it.
+// A Turn is what a policy is shown: a copy that the receiver owns, but for the bytes of the schemas.
 type Turn struct {
 	Index int          // 0 for the first decision of the episode
 	Shown Observation  // after all components
 	Error *ActionError // refusal of the previous action, as shown; nil if it was carried out or on the first turn
 	// Tools are those after all components, nil when the environment does not describe itself. The turns of an episode share the bytes
-	// of the schemas, which must not be written to.
+	// of the schemas, which are read-only.
 	Tools []Tool
 	Left  int // turns left including this one; 0 means no limit is known
-}
-
-// A Beginner is a [Policy] that wants to know when an episode starts. Begin comes before the first Act.
-type Beginner interface {
-	Begin(ctx context.Context, tools []Tool) error
 }

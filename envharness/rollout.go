@@ -23,8 +23,8 @@ type RolloutOptions struct {
 	// Seed fixes the episodes of tasks without a seed of their own: each gets one that depends on Seed and the task's id alone, so
 	// that equal ids get equal episodes.
 	Seed uint64
-	// StepTimeout is the deadline of each Reset and each Step, hooks included, and of the verifier; zero means none. It is passed on
-	// as a context: code that ignores its context is not interrupted.
+	// StepTimeout is the deadline of each Reset and each Step, hooks included, and of the verifier, but not of World.New; zero means
+	// none. It is passed on as a context.
 	StepTimeout time.Duration
 	// Progress is told after each rollout how many are done; calls come one at a time, from any goroutine. Nil means nobody asks.
 	Progress func(done, total int)
@@ -33,16 +33,16 @@ type RolloutOptions struct {
 // Rollouts lets policies play: one rollout for each entry of tasks, so a task listed K times is played K times. Every rollout gets a
 // fresh environment of w, fresh hooks of the components (innermost first, as in [New]) and the policy newPolicy(slot), where slot
 // is the index in tasks; newPolicy must be safe for concurrent use. The traces come back in the order of tasks, and do not depend
-// on Parallel as long as each policy depends on its slot alone ([Stream] with "policy/<slot>" gives it a stream of its own).
+// on Parallel as long as each policy depends on its slot alone ([RandStream] with "policy/<slot>" gives it a stream of its own).
 //
-// A failure or panic of an environment, a component, a verifier or the service behind a policy makes the trace [Invalid], with the
-// cause in it, and the others go on. Everything opened is closed and no goroutine outlives the call.
+// A failure or panic of an environment, a component, a verifier, newPolicy or the service behind a policy makes the trace [Invalid],
+// with the cause in it, and the others go on. Everything opened is closed and no goroutine outlives the call.
 //
 // When ctx is done Rollouts stops, and returns the traces that were completed (Slot tells which) with an error that wraps
 // ctx.Err(). Code that ends its goroutine with [runtime.Goexit], as [testing.T.FailNow] does, takes a worker away; with none left for
 // the tasks to come, the completed traces come with an error too. Any other error is a fault in the arguments, found before the start.
 func Rollouts(
-	ctx context.Context, w World, components []Component, newPolicy func(slot int) Policy, tasks []Task, o *RolloutOptions,
+	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks []Task, o *RolloutOptions,
 ) ([]Trace, error) {
 	if o == nil {
 		o = &RolloutOptions{}
@@ -113,7 +113,7 @@ func Rollouts(
 
 // rollout plays one episode and judges it.
 func rollout(
-	ctx context.Context, w World, components []Component, newPolicy func(int) Policy, task Task, slot int, o *RolloutOptions,
+	ctx context.Context, w World, components []Component, newPolicy func(int) (Policy, error), task Task, slot int, o *RolloutOptions,
 ) Trace {
 	rec := cloner{record: true}
 	t := Trace{Slot: slot, Task: rec.task(task)}
@@ -180,9 +180,9 @@ func (r *runner) deadline(ctx context.Context) (context.Context, context.CancelF
 }
 
 // play runs the episode to its end. An error makes it Invalid.
-func (r *runner) play(ctx context.Context, newPolicy func(int) Policy, task string) error {
+func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), task string) error {
 	h := r.h
-	policy, err := guard(func() (Policy, error) { return newPolicy(r.trace.Slot), nil })
+	policy, err := guard(func() (Policy, error) { return newPolicy(r.trace.Slot) })
 	if err == nil && policy == nil {
 		err = errors.New("newPolicy returned none")
 	}
@@ -192,11 +192,6 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) Policy, task stri
 	obs, err := r.reset(ctx, task)
 	if err != nil {
 		return err
-	}
-	if b, ok := policy.(Beginner); ok {
-		if _, err := guard(func() (struct{}, error) { return struct{}{}, b.Begin(ctx, slices.Clone(h.tools)) }); err != nil {
-			return r.policyEnds(ctx, err)
-		}
 	}
 	turn := Turn{Shown: obs}
 	for h.phase == running {
@@ -223,9 +218,12 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) Policy, task stri
 }
 
 func (r *runner) reset(ctx context.Context, task string) (Observation, error) {
+	h := r.h
+	if err := h.open(ctx); err != nil { // before the Reset, whose deadline is no bound for the life of the environment
+		return Observation{}, h.fault(ctx, EndEnvError, "open", err)
+	}
 	ctx, cancel := r.deadline(ctx)
 	defer cancel()
-	h := r.h
 	seed := r.trace.Seed
 	obs, err := h.Reset(ctx, ResetOptions{Task: task, Seed: &seed})
 	for i := range h.log {

@@ -29,8 +29,8 @@ func tasks(n int) []eh.Task {
 }
 
 // randomPolicy draws from the stream of its slot.
-func randomPolicy(slot int) eh.Policy {
-	r := eh.Stream(11, fmt.Sprintf("policy/%d", slot), 0)
+func randomPolicy(slot int) (eh.Policy, error) {
+	r := eh.RandStream(11, fmt.Sprintf("policy/%d", slot), 0)
 	return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) {
 		switch n := r.IntN(10); {
 		case n < 2:
@@ -41,22 +41,22 @@ func randomPolicy(slot int) eh.Policy {
 			return eh.Action{Name: "combine", Args: json.RawMessage("{\"<bad\xff")}, nil
 		}
 		return combine(r.IntN(2), r.IntN(2), []string{"mul", "add"}[r.IntN(2)]), nil
-	})
+	}), nil
 }
 
 func noisy() eh.Component {
-	return eh.Rules(eh.ComponentSpec{Tag: "noisy", Axis: eh.AxisObservation, Params: json.RawMessage(`{ "p": 0.5 }`)}, func(e eh.EpisodeInfo) (eh.Hooks, error) {
+	return eh.Rules(eh.ComponentSpec{Tag: "noisy", Axis: eh.AxisObservation, Params: json.RawMessage(`{ "p": 0.5 }`)}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
 		return eh.Hooks{
-			Action: func(_ eh.View, a eh.Action) (eh.ActionEdit, error) {
+			Action: func(_ context.Context, _ eh.View, a eh.Action) (eh.ActionEdit, error) {
 				switch n := e.Rand.IntN(10); {
 				case n < 1:
-					return eh.AnswerAction("busy", eh.ActionError{Class: eh.Transient, Retryable: true}), nil
+					return eh.AnswerAction("busy", &eh.ActionError{Class: eh.ClassTransient, Retryable: true}), nil
 				case n < 2:
 					return eh.ReplaceAction(combine(0, 1, "add")), nil
 				}
 				return eh.PassAction(), nil
 			},
-			Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+			Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
 				if e.Rand.IntN(2) == 0 {
 					o.Text += " \xfe<noise>"
 				}
@@ -137,19 +137,19 @@ func TestRolloutsDeterministic(t *testing.T) {
 
 // Rule 7.1 case 14: a trace holds both sides of every component, and the runner's cap has a flag and a reason.
 func TestTraceHoldsBothSides(t *testing.T) {
-	swap := ruleID("swap", eh.AxisAction, eh.Hooks{Action: func(v eh.View, a eh.Action) (eh.ActionEdit, error) {
+	swap := ruleID("swap", eh.AxisAction, eh.Hooks{Action: func(_ context.Context, v eh.View, a eh.Action) (eh.ActionEdit, error) {
 		if v.Turn == 0 {
 			return eh.ReplaceAction(combine(1, 0, "add")), nil
 		}
 		return eh.PassAction(), nil
 	}})
-	shout := ruleID("shout", eh.AxisObservation, eh.Hooks{Observe: func(_ eh.View, o eh.Observation) (eh.Observation, error) {
+	shout := ruleID("shout", eh.AxisObservation, eh.Hooks{Observe: func(_ context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
 		o.Text = strings.ToUpper(o.Text)
 		return o, nil
 	}})
 	env := &toy{start: []int{1, 2, 4, 6}}
-	traces, err := eh.Rollouts(t.Context(), worldOf(bare{env}), []eh.Component{eh.Setup(combine(2, 3, "add")), swap, shout, blockOp("mul")},
-		func(int) eh.Policy {
+	traces, err := eh.Rollouts(t.Context(), worldOf(bare{env}), []eh.Component{eh.Setup{Actions: []eh.Action{combine(2, 3, "add")}}, swap, shout, blockOp("mul")},
+		func(int) (eh.Policy, error) {
 			return eh.PolicyFunc(func(_ context.Context, t eh.Turn) (eh.Action, error) {
 				switch t.Index {
 				case 0:
@@ -160,7 +160,7 @@ func TestTraceHoldsBothSides(t *testing.T) {
 					return eh.Action{}, fmt.Errorf("%w: no JSON", eh.ErrBadAction)
 				}
 				return combine(0, 1, "add"), nil
-			})
+			}), nil
 		}, []eh.Task{{Seed: new(uint64(9))}}, &eh.RolloutOptions{MaxTurns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -197,9 +197,9 @@ func TestTraceHoldsBothSides(t *testing.T) {
 		Turns: []eh.TurnTrace{
 			{Proposed: act(0, 1, "add"), Applied: act(1, 0, "add"), Raw: &eh.Transition{Observation: raw1}, Shown: eh.Transition{Observation: up(raw1)},
 				Layers: []eh.Layer{{Component: "swap", Edit: "replace", ActionIn: act(0, 1, "add"), ActionOut: act(1, 0, "add")}, shouted(raw1)}},
-			{Proposed: act(0, 1, "mul"), Shown: eh.Transition{Observation: blocked, Error: &eh.ActionError{Class: eh.Permission, Message: "no mul"}},
+			{Proposed: act(0, 1, "mul"), Shown: eh.Transition{Observation: blocked, Error: &eh.ActionError{Class: eh.ClassPermission, Message: "no mul"}},
 				Layers: []eh.Layer{shouted(raw1), {Component: "rule", Edit: "block", Reason: "no mul", ActionIn: act(0, 1, "mul")}}},
-			{Shown: eh.Transition{Observation: invalid, Error: &eh.ActionError{Class: eh.BadArgs, Message: "no JSON"}}, Layers: []eh.Layer{shouted(raw1)}},
+			{Shown: eh.Transition{Observation: invalid, Error: &eh.ActionError{Class: eh.ClassBadArgs, Message: "no JSON"}}, Layers: []eh.Layer{shouted(raw1)}},
 			{Proposed: act(0, 1, "add"), Applied: act(0, 1, "add"), Raw: &eh.Transition{Observation: raw2}, Layers: []eh.Layer{shouted(raw2)},
 				Shown: eh.Transition{Observation: raw2, Truncated: true, Reason: "max_turns"}},
 		},
@@ -214,20 +214,20 @@ func TestTraceHoldsBothSides(t *testing.T) {
 func TestTraceOfTransitionEdits(t *testing.T) {
 	text := func(s string) *eh.Observation { return &eh.Observation{Text: s} }
 	both := ruleID("both", eh.AxisTransition, eh.Hooks{
-		Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+		Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
 			return eh.TransitionEdit{Observation: text("T")}, nil
 		},
-		Observe: func(v eh.View, o eh.Observation) (eh.Observation, error) {
+		Observe: func(_ context.Context, v eh.View, o eh.Observation) (eh.Observation, error) {
 			return eh.Observation{Text: o.Text + "O"}, nil
 		},
 	})
-	cut := ruleID("cut", eh.AxisTransition, eh.Hooks{Transition: func(v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+	cut := ruleID("cut", eh.AxisTransition, eh.Hooks{Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
 		if v.Turn == 1 {
 			return eh.TransitionEdit{Truncate: "tired"}, nil
 		}
 		return eh.TransitionEdit{}, nil
 	}})
-	traces, err := eh.Rollouts(t.Context(), worldOf(plain{}), []eh.Component{both, cut}, func(int) eh.Policy { return script(stop, stop, stop) }, tasks(1), nil)
+	traces, err := eh.Rollouts(t.Context(), worldOf(plain{}), []eh.Component{both, cut}, func(int) (eh.Policy, error) { return script(stop, stop, stop), nil }, tasks(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestTraceOfTransitionEdits(t *testing.T) {
 func TestMaxTurns(t *testing.T) {
 	for _, tt := range []struct{ own, option, want int }{{3, 9, 3}, {9, 3, 3}, {3, 0, 3}, {0, 7, 7}, {0, 0, 50}} {
 		w := toyWorld(nil, func(e *toy) { e.limit = tt.own })
-		traces, err := eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy { return failing(eh.ErrBadAction) }, tasks(1), &eh.RolloutOptions{MaxTurns: tt.option})
+		traces, err := eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) { return failing(eh.ErrBadAction), nil }, tasks(1), &eh.RolloutOptions{MaxTurns: tt.option})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,22 +259,21 @@ func TestMaxTurns(t *testing.T) {
 
 func TestPolicyTurns(t *testing.T) {
 	var turns []eh.Turn
-	begun := 0
-	p := &beginner{begin: func(tools []eh.Tool) error { begun += len(tools); return nil }, act: func(turn eh.Turn) (eh.Action, error) {
+	p := eh.PolicyFunc(func(_ context.Context, turn eh.Turn) (eh.Action, error) {
 		clear(turn.Shown.Data)
 		turns = append(turns, turn)
 		turn.Tools[0].Name = "mine"
 		return combine(0, 9, "mul"), nil
-	}}
+	})
 	w := toyWorld(nil, func(e *toy) { e.limit = 3 })
-	traces, err := eh.Rollouts(t.Context(), w, []eh.Component{ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 2})}, func(int) eh.Policy { return p }, tasks(1), nil)
+	traces, err := eh.Rollouts(t.Context(), w, []eh.Component{ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 2})}, func(int) (eh.Policy, error) { return p, nil }, tasks(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if begun != 2 || len(turns) != 2 || traces[0].End != "budget:b" {
-		t.Fatalf("begun with %d tools, %d turns, end %s %s", begun, len(turns), traces[0].End, traces[0].Cause)
+	if len(turns) != 2 || traces[0].End != "budget:b" {
+		t.Fatalf("%d turns, end %s %s", len(turns), traces[0].End, traces[0].Cause)
 	}
-	if turns[0].Left != 2 || turns[1].Left != 1 || turns[1].Index != 1 || turns[0].Error != nil || turns[1].Error.Class != eh.BadArgs {
+	if turns[0].Left != 2 || turns[1].Left != 1 || turns[1].Index != 1 || turns[0].Error != nil || turns[1].Error.Class != eh.ClassBadArgs {
 		t.Errorf("turns %+v", turns)
 	}
 	if traces[0].Turns[0].Shown.Observation.Data["numbers"] == nil {
@@ -282,13 +281,6 @@ func TestPolicyTurns(t *testing.T) {
 	}
 }
 
-type beginner struct {
-	begin func([]eh.Tool) error
-	act   func(eh.Turn) (eh.Action, error)
-}
-
-func (b *beginner) Begin(_ context.Context, tools []eh.Tool) error      { return b.begin(tools) }
-func (b *beginner) Act(_ context.Context, t eh.Turn) (eh.Action, error) { return b.act(t) }
 func failing(err error) eh.Policy {
 	return eh.PolicyFunc(func(context.Context, eh.Turn) (eh.Action, error) { return eh.Action{}, err })
 }
@@ -321,7 +313,7 @@ func TestRolloutFailures(t *testing.T) {
 		{"infrastructure beats bad action", nil, nil, nil, failing(errors.Join(eh.ErrBadAction, eh.ErrInfra)), eh.EndPolicyInfra, eh.Invalid, "infrastructure"},
 		{"policy panics", nil, nil, nil, panicking(), eh.EndPolicyInfra, eh.Invalid, "panic: ouch"},
 		{"no policy", nil, nil, nil, nil, eh.EndPolicyInfra, eh.Invalid, "newPolicy"},
-		{"begin errs", nil, nil, nil, &beginner{begin: func([]eh.Tool) error { return errBoom }}, eh.EndAgentError, eh.Fail, "boom"},
+		{"newPolicy errs", nil, nil, nil, nil, eh.EndPolicyInfra, eh.Invalid, "policy: boom"},
 		{"unreadable answers", nil, nil, nil, failing(eh.ErrBadAction), eh.EndMaxTurns, eh.Fail, ""},
 		{"environment errs", onStep(func(context.Context) error { return errBoom }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
 		{"environment panics", onStep(func(context.Context) error { panic("ouch") }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "panic: ouch"},
@@ -329,9 +321,9 @@ func TestRolloutFailures(t *testing.T) {
 		{"reset errs", func(e *toy) { e.onReset = func() error { return errBoom } }, nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
 		{"close errs", func(e *toy) { e.onClose = func() error { return errBoom } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: boom"},
 		{"close panics", func(e *toy) { e.onClose = func() error { panic("ouch") } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: panic: ouch"},
-		{"component errs", nil, nil, rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), errBoom }}),
+		{"component errs", nil, nil, rule(eh.AxisAction, eh.Hooks{Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), errBoom }}),
 			good(), eh.EndComponentError, eh.Invalid, "rule: action: boom"},
-		{"illegal start", nil, nil, eh.Setup(stop), good(), eh.EndComponentError, eh.Invalid, "setup failed"},
+		{"illegal start", nil, nil, eh.Setup{Actions: []eh.Action{stop}}, good(), eh.EndComponentError, eh.Invalid, "setup failed"},
 		{"verifier errs", nil, eh.VerifierFunc(func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{Status: eh.Pass}, errBoom }),
 			nil, good(), eh.EndVerifierError, eh.Invalid, "boom"},
 	}
@@ -361,18 +353,21 @@ func TestRolloutFailures(t *testing.T) {
 			})
 			var stack []eh.Component
 			if tt.stack != nil {
-				stack = append(stack, eh.Rules(tt.stack.Spec(), func(e eh.EpisodeInfo) (eh.Hooks, error) {
+				stack = append(stack, eh.Rules(tt.stack.Spec(), func(ctx context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
 					if e.Task == "[4,6]" {
-						return tt.stack.Begin(e)
+						return tt.stack.Begin(ctx, e)
 					}
 					return eh.Hooks{}, nil
 				}))
 			}
-			newPolicy := func(slot int) eh.Policy {
-				if slot == 1 {
-					return tt.policy
+			newPolicy := func(slot int) (eh.Policy, error) {
+				if tt.name == "newPolicy errs" && slot == 1 {
+					return good(), errBoom
 				}
-				return good()
+				if slot == 1 {
+					return tt.policy, nil
+				}
+				return good(), nil
 			}
 			traces, err := eh.Rollouts(t.Context(), w, stack, newPolicy, []eh.Task{{ID: "[3,8]"}, {ID: "[4,6]"}, {ID: "[2,12]"}},
 				&eh.RolloutOptions{MaxTurns: 3, StepTimeout: time.Minute})
@@ -400,7 +395,7 @@ func TestRolloutFailures(t *testing.T) {
 }
 
 func TestRolloutArguments(t *testing.T) {
-	ok := func(int) eh.Policy { return script() }
+	ok := func(int) (eh.Policy, error) { return script(), nil }
 	w := toyWorld(nil, nil)
 	for name, f := range map[string]func() ([]eh.Trace, error){
 		"no policy": func() ([]eh.Trace, error) { return eh.Rollouts(t.Context(), w, nil, nil, tasks(1), nil) },
@@ -409,7 +404,7 @@ func TestRolloutArguments(t *testing.T) {
 			return eh.Rollouts(t.Context(), w, nil, ok, tasks(1), &eh.RolloutOptions{Parallel: -1})
 		},
 		"wrong order": func() ([]eh.Trace, error) {
-			return eh.Rollouts(t.Context(), w, []eh.Component{blockOp("x"), eh.Setup()}, ok, nil, nil)
+			return eh.Rollouts(t.Context(), w, []eh.Component{blockOp("x"), eh.Setup{}}, ok, nil, nil)
 		},
 	} {
 		if traces, err := f(); err == nil || traces != nil {
@@ -436,7 +431,7 @@ func TestRolloutsCancel(t *testing.T) {
 		}
 	})
 	ts := slices.Concat(tasks(5), slices.Repeat([]eh.Task{{ID: "[1,1]"}}, 50))
-	traces, err := eh.Rollouts(ctx, slow, nil, func(int) eh.Policy { return script(combine(0, 1, "mul"), stop) }, ts,
+	traces, err := eh.Rollouts(ctx, slow, nil, func(int) (eh.Policy, error) { return script(combine(0, 1, "mul"), stop), nil }, ts,
 		&eh.RolloutOptions{Parallel: 4, Progress: func(done, _ int) {
 			if done == 5 {
 				cancel()
@@ -463,19 +458,21 @@ func TestRolloutsCancel(t *testing.T) {
 
 // Code that ends its goroutine, as t.FailNow does, neither hangs the call nor leaves an environment open.
 func TestRolloutsGoexit(t *testing.T) {
-	act := func(int) eh.Policy { return script(stop) }
+	act := func(int) (eh.Policy, error) { return script(stop), nil }
 	exit := func(context.Context) error { runtime.Goexit(); return nil }
 	for name, play := range map[string]func(w eh.World) ([]eh.Trace, error){
 		"policy": func(w eh.World) ([]eh.Trace, error) {
-			return eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy { runtime.Goexit(); return nil }, tasks(5), &eh.RolloutOptions{Parallel: 2})
+			return eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) { runtime.Goexit(); return nil, nil }, tasks(5), &eh.RolloutOptions{Parallel: 2})
 		},
 		"act": func(w eh.World) ([]eh.Trace, error) {
-			return eh.Rollouts(t.Context(), w, nil, func(int) eh.Policy {
-				return eh.PolicyFunc(func(ctx context.Context, _ eh.Turn) (eh.Action, error) { return stop, exit(ctx) })
+			return eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) {
+				return eh.PolicyFunc(func(ctx context.Context, _ eh.Turn) (eh.Action, error) { return stop, exit(ctx) }), nil
 			}, tasks(5), &eh.RolloutOptions{Parallel: 2})
 		},
 		"component": func(w eh.World) ([]eh.Trace, error) {
-			c := rule(eh.AxisAction, eh.Hooks{Action: func(eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), exit(t.Context()) }})
+			c := rule(eh.AxisAction, eh.Hooks{Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) {
+				return eh.PassAction(), exit(t.Context())
+			}})
 			return eh.Rollouts(t.Context(), w, []eh.Component{c}, act, tasks(5), &eh.RolloutOptions{Parallel: 2})
 		},
 		"verifier": func(w eh.World) ([]eh.Trace, error) {
@@ -494,6 +491,115 @@ func TestRolloutsGoexit(t *testing.T) {
 		if open.Load() != 0 {
 			t.Errorf("%s: %d environments left open", name, open.Load())
 		}
+	}
+}
+
+// A policy that writes into all it was shown changes neither what is recorded nor what is judged, even where every environment hands
+// out the same lists.
+func TestPolicyCannotTouchTheRecord(t *testing.T) {
+	actions := []eh.Action{combine(0, 1, "mul")}
+	cached := map[string]any{"numbers": []any{4.0, 6.0}}
+	step := eh.Transition{Observation: eh.Observation{Text: "cached", Data: cached, Actions: actions}, Error: &eh.ActionError{Message: "no"}, Info: cached}
+	w := toyWorld(nil, func(e *toy) {
+		e.onStep = func(_ context.Context, e *toy, a eh.Action) (*eh.Transition, error) {
+			if a.Name == "stop" {
+				return nil, nil
+			}
+			return &step, nil
+		}
+	})
+	w.Verifier = eh.VerifierFunc(func(_ context.Context, e eh.Evidence) (eh.Verdict, error) {
+		b, err := json.Marshal(e.Log)
+		if strings.Contains(string(b), "spoilt") {
+			return eh.Verdict{Status: eh.Pass}, err
+		}
+		return eh.Verdict{Status: eh.Fail}, err
+	})
+	spoil := func(turn eh.Turn) {
+		for k := range turn.Shown.Data {
+			turn.Shown.Data[k].([]any)[0] = "spoilt"
+			turn.Shown.Data[k] = "spoilt"
+		}
+		for i := range turn.Shown.Actions {
+			copy(turn.Shown.Actions[i].Args, `"spoilt"`)
+			turn.Shown.Actions[i].Name = "spoilt"
+		}
+		if turn.Error != nil {
+			turn.Error.Message = "spoilt"
+		}
+		clear(turn.Tools)
+	}
+	play := func(touch func(eh.Turn), stack ...eh.Component) string {
+		traces, err := eh.Rollouts(t.Context(), w, stack, func(int) (eh.Policy, error) {
+			return eh.PolicyFunc(func(_ context.Context, turn eh.Turn) (eh.Action, error) {
+				touch(turn)
+				if turn.Index == 3 {
+					return stop, nil
+				}
+				return combine(0, 1, "mul"), nil
+			}), nil
+		}, tasks(2), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return write(t, traces)
+	}
+	for _, stack := range [][]eh.Component{nil, {ruleID("hooked", eh.AxisAction, working)}} {
+		want := play(func(eh.Turn) {}, stack...)
+		if d := cmp.Diff(want, play(spoil, stack...)); d != "" || strings.Contains(want, `"pass"`) {
+			t.Errorf("%d components: %s", len(stack), d)
+		}
+	}
+}
+
+// StepTimeout reaches the hooks but not the environment, which lives longer than the Reset.
+func TestContexts(t *testing.T) {
+	type key struct{}
+	base := context.WithValue(t.Context(), key{}, "mine")
+	seen := map[string]int{}
+	see := func(ctx context.Context, name string) {
+		if _, limited := ctx.Deadline(); ctx.Value(key{}) != "mine" || !limited || ctx.Err() != nil {
+			t.Errorf("%s: context %v", name, ctx)
+		}
+		seen[name]++
+	}
+	c := eh.Rules(eh.ComponentSpec{Tag: "x", Axis: eh.AxisStart}, func(ctx context.Context, _ eh.EpisodeInfo) (eh.Hooks, error) {
+		see(ctx, "begin")
+		return eh.Hooks{
+			Start: func(ctx context.Context, _ eh.View) ([]eh.Action, error) { see(ctx, "start"); return nil, nil },
+			Tools: func(ctx context.Context, ts []eh.Tool) ([]eh.Tool, error) { see(ctx, "tools"); return ts, nil },
+			Action: func(ctx context.Context, _ eh.View, _ eh.Action) (eh.ActionEdit, error) {
+				see(ctx, "action")
+				return eh.PassAction(), nil
+			},
+			Transition: func(ctx context.Context, _ eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+				see(ctx, "transition")
+				return eh.TransitionEdit{}, nil
+			},
+			Observe: func(ctx context.Context, _ eh.View, o eh.Observation) (eh.Observation, error) {
+				see(ctx, "observe")
+				return o, nil
+			},
+		}, nil
+	})
+	w := toyWorld(nil, nil)
+	mk := w.New
+	w.New = func(ctx context.Context) (eh.Environment, error) {
+		if _, limited := ctx.Deadline(); ctx.Value(key{}) != "mine" || limited {
+			t.Errorf("World.New: context %v", ctx)
+		}
+		env, err := mk(ctx)
+		env.(*toy).onStep = func(context.Context, *toy, eh.Action) (*eh.Transition, error) { return nil, ctx.Err() }
+		return env, err
+	}
+	traces, err := eh.Rollouts(base, w, []eh.Component{c}, func(int) (eh.Policy, error) { return script(combine(0, 1, "mul"), stop), nil },
+		tasks(1), &eh.RolloutOptions{StepTimeout: time.Hour})
+	if err != nil || traces[0].End != eh.EndTerminated {
+		t.Fatalf("%v, %v", traces, err)
+	}
+	want := map[string]int{"begin": 1, "start": 1, "tools": 1, "action": 2, "transition": 1, "observe": 2}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -565,7 +671,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBoom }
 
 // What is read can be written and read again without a change.
 func FuzzReadTraces(f *testing.F) {
-	stack := []eh.Component{eh.Setup(combine(0, 1, "add")), noisy(), blockOp("mul")}
+	stack := []eh.Component{eh.Setup{Actions: []eh.Action{combine(0, 1, "add")}}, noisy(), blockOp("mul")}
 	traces, err := eh.Rollouts(f.Context(), toyWorld(nil, func(t *toy) { t.start = []int{1, 2, 3, 4} }), stack, randomPolicy, []eh.Task{{}, {ID: "[1,2,3]"}, {ID: "x"}}, nil)
 	if err != nil {
 		f.Fatal(err)

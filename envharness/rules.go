@@ -2,6 +2,7 @@ package envharness
 
 import (
 	"bytes"
+	"context"
 	"errors"
 )
 
@@ -9,14 +10,14 @@ import (
 // with whatever state they need in their closures; it must be safe for concurrent use.
 //
 // The spec says how the component is recorded and where it may stand: Tag and Axis are required.
-func Rules(spec ComponentSpec, begin func(EpisodeInfo) (Hooks, error)) Component {
+func Rules(spec ComponentSpec, begin func(context.Context, EpisodeInfo) (Hooks, error)) Component {
 	spec.Params = bytes.Clone(spec.Params)
 	return rules{spec, begin}
 }
 
 type rules struct {
 	spec  ComponentSpec
-	begin func(EpisodeInfo) (Hooks, error)
+	begin func(context.Context, EpisodeInfo) (Hooks, error)
 }
 
 func (r rules) Spec() ComponentSpec { return r.spec }
@@ -28,4 +29,4 @@ func (r rules) Check() error {
 	return nil
 }
 
-func (r rules) Begin(e EpisodeInfo) (Hooks, error) { return r.begin(e) }
+func (r rules) Begin(ctx context.Context, e EpisodeInfo) (Hooks, error) { return r.begin(ctx, e) }

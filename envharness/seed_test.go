@@ -18,7 +18,7 @@ import (
 )
 
 // Worked example 11.
-func TestStream(t *testing.T) {
+func TestRandStream(t *testing.T) {
 	tests := []struct {
 		path    string
 		episode uint64
@@ -35,7 +35,7 @@ func TestStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := rand.New(rand.NewPCG(binary.BigEndian.Uint64(k[:8]), binary.BigEndian.Uint64(k[8:])))
-		got := eh.Stream(42, tt.path, tt.episode)
+		got := eh.RandStream(42, tt.path, tt.episode)
 		for i := range 5 {
 			w, g := want.Float64(), got.Float64()
 			if g != w {

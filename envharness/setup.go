@@ -9,29 +9,28 @@ import (
 	"strings"
 )
 
-// Setup returns a component that starts every episode further along: the actions are carried out on the base before the first turn,
-// below all other components (the paper's Stage). Then the base's counters are set to zero ([Rewinder]).
+// Setup is a component that starts every episode further along: the actions are carried out on the base before the first turn, below
+// all other components (the paper's Stage). Then the base's counters are set to zero ([Rewinder]).
 //
 // The reset fails with [ErrStart], naming index and action, if an action is refused or errs or ends the episode, if the counters
 // cannot be rewound although the base declares MaxTurns, if no admissible action is left, or if the verifier does not say [Fail] of the
 // start. No actions: nothing happens, no rewind either.
 //
-// Tag start_replay, axis S0, params {"actions": [...]}. It is sound under exactly the conditions that the reset checks.
-func Setup(actions ...Action) Component { return setup{cloner{}.actions(actions)} }
+// Tag start_replay, axis S0; the params are the struct, which must not be changed once it was given to [New]. It is sound under
+// exactly the conditions that the reset checks.
+type Setup struct {
+	Actions []Action `json:"actions,omitempty"`
+}
 
-type setup struct{ actions []Action }
-
-func (s setup) Spec() ComponentSpec {
-	actions := s.actions
-	if actions == nil {
-		actions = []Action{}
-	}
-	params, _ := json.Marshal(map[string]any{"actions": actions}) // Check reports what cannot be written
+// Spec implements [Component].
+func (s Setup) Spec() ComponentSpec {
+	params, _ := json.Marshal(s) // Check reports what cannot be written
 	return ComponentSpec{Tag: "start_replay", Axis: AxisStart, Params: params}
 }
 
-func (s setup) Check() error {
-	for i, a := range s.actions {
+// Check reports arguments that are not JSON.
+func (s Setup) Check() error {
+	for i, a := range s.Actions {
 		if len(a.Args) > 0 && !json.Valid(a.Args) {
 			return fmt.Errorf("action %d (%s): arguments are not JSON", i, a.Name)
 		}
@@ -39,8 +38,9 @@ func (s setup) Check() error {
 	return nil
 }
 
-func (s setup) Begin(EpisodeInfo) (Hooks, error) {
-	return Hooks{Start: func(View) ([]Action, error) { return cloner{}.actions(s.actions), nil }}, nil
+// Begin implements [Component].
+func (s Setup) Begin(context.Context, EpisodeInfo) (Hooks, error) {
+	return Hooks{Start: func(context.Context, View) ([]Action, error) { return s.Actions, nil }}, nil
 }
 
 // setup carries out the Start hooks, innermost first, reads the start state and checks the start.
@@ -53,7 +53,7 @@ func (h *Harness) setup(ctx context.Context) error {
 		}
 		v := h.view(ctx)
 		v.Shown = cloner{}.entry(h.log[len(h.log)-1]).Transition.Observation
-		actions, err := guard(func() ([]Action, error) { return l.hooks.Start(v) })
+		actions, err := guard(func() ([]Action, error) { return l.hooks.Start(ctx, v) })
 		if err != nil || h.stateErr != nil {
 			return h.hookFault(ctx, i, "start", err)
 		}

@@ -21,8 +21,8 @@ type Trace struct {
 	Task       Task            `json:"task"`
 	Seed       uint64          `json:"seed"`                // the seed of the episode
 	Components []ComponentSpec `json:"components,omitzero"` // innermost first, ids filled in
-	// Log holds the calls on the base before the first turn: the reset, then the setup. Together with Raw of every turn that was
-	// applied it is the episode's [Evidence].
+	// Log holds the calls on the base before the first turn: the reset, then the setup. Together with Applied and Raw of every turn
+	// that has a Raw it is the Log of the [Evidence]; the states in the Evidence are not in a Trace.
 	Log []LogEntry `json:"log,omitzero"`
 	// Layers are the changes to the first observation and Shown is the first observation after them.
 	Layers  []Layer     `json:"layers,omitzero"`
@@ -46,7 +46,7 @@ type TurnTrace struct {
 type Layer struct {
 	Component string `json:"component"`
 	// Edit is "replace", "block", "answer" or "end" where the action was not simply passed, "truncate" where the result was
-	// truncated, and empty where only the observation changed.
+	// truncated, and empty where only the observation or the refusal changed.
 	Edit   string `json:"edit,omitempty"`
 	Reason string `json:"reason,omitempty"` // of a block, an end or a truncation
 
@@ -55,6 +55,9 @@ type Layer struct {
 
 	ObservationIn  *Observation `json:"observation_in,omitempty"`  // from inside, if it was changed
 	ObservationOut *Observation `json:"observation_out,omitempty"` // as it went further out
+
+	ErrorIn  *ActionError `json:"error_in,omitempty"`  // the refusal from inside, if a [TransitionEdit] replaced it
+	ErrorOut *ActionError `json:"error_out,omitempty"` // as it went further out
 }
 
 // SuccessRate returns the share of Pass among the traces with a valid verdict, and how many those are. Invalid ones never count. With

@@ -106,7 +106,7 @@ const (
 	EndEnvError       EndReason = "env_error"       // infra
 	EndTimeout        EndReason = "timeout"         // infra: a real deadline
 	EndComponentError EndReason = "component_error" // infra
-	EndPolicyInfra    EndReason = "policy_infra"    // infra: [ErrInfra] or a panic of the policy
+	EndPolicyInfra    EndReason = "policy_infra"    // infra: [ErrInfra] or a panic of the policy, or there is none
 	EndVerifierError  EndReason = "verifier_error"  // infra
 	EndCanceled       EndReason = "canceled"        // infra
 )

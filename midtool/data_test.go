@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// The whole file of real MCP tools: read, normalise, generate, validate, write, read back.
+// The whole file of real MCP tools: read, normalize, generate, validate, write, read back.
 func TestRealTools(t *testing.T) {
 	dir := os.Getenv("THROUGHLINE_DATA")
 	path := filepath.Join(dir, "mcp", "tools.jsonl")
 	if _, err := os.Stat(path); dir == "" || err != nil {
 		t.Skip("set THROUGHLINE_DATA to the folder of test data that holds mcp/tools.jsonl")
 	}
-	tools, err := readAll(JSONL{Locator: path})
+	tools, err := ReadTools(context.Background(), ToolsJSONL{Locator: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRealTools(t *testing.T) {
 	t.Logf("tools %d, distinct %d, lossy steps %v", len(tools), len(distinct), lossy)
 
 	const perTool = 2
-	c, err := Generate(context.Background(), tools, &Options{PerTool: perTool})
+	c, err := Generate(context.Background(), tools, &GenerateOptions{PerTool: perTool})
 	if err != nil {
 		t.Fatal(err)
 	}

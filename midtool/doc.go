@@ -3,12 +3,12 @@
 //
 // # Steps
 //
-// [JSONL] reads tools from MCP tools/list results, OpenAI functions or one line per server. [Generate] normalises
+// [ToolsJSONL] reads tools from MCP tools/list results, OpenAI functions or one line per server. [Generate] normalizes
 // each tool ([Normalize]), makes a call that follows its schema, puts the call into the words of a user, offers the
 // tool among others, simulates the answer and keeps what [Validate] finds sound. [WriteMessages] writes the samples
 // as JSON Lines in the OpenAI form and [ReadMessages] reads them back.
 //
-// Calls first, words second: the arguments are chosen before the request is written, and each is realised in it once.
+// Calls first, words second: the arguments are chosen before the request is written, and each is realized in it once.
 // So the request supports the call by construction, and the class of its support is recorded for every scalar
 // ([Evidence]).
 //
@@ -16,9 +16,9 @@
 //
 // The pipeline follows MidTool (arXiv:2608.20314), which describes two branches of synthetic supervision beside raw
 // text, with static checks of turn order, schema grounding, required arguments and tool responses. This is a part of
-// its native branch. The paper does not disclose its thresholds, prompts, planner rules or serialisation: all
+// its native branch. The paper does not disclose its thresholds, prompts, planner rules or serialization: all
 // numbers, templates and tables here are ours. No gain on a benchmark is claimed; "grounded" names a class of
-// evidence, not truth; [ApproxTokens] is an estimate and no tokenizer; the licence filter repeats what a record says
+// evidence, not truth; [ApproxTokens] is an estimate and no tokenizer; the license filter repeats what a record says
 // and is no legal finding. Template text is less varied than what people or models write.
 //
 // # Assumptions, cost, determinism

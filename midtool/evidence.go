@@ -54,27 +54,27 @@ func (c *scene) classify(l *leaf) EvidenceClass {
 	switch v.kind {
 	case nullKind, listKind, objectKind: // an empty one has no text of its own
 		if l.schema != nil && l.schema.accepts(v) {
-			return EnumDefault
+			return EvidenceEnumDefault
 		}
-		return Ungrounded
+		return EvidenceUngrounded
 	}
 	if strings.TrimSpace(v.text) != "" {
 		switch {
 		case v.kind == numberKind && containsNumber(c.text, v.text), v.kind != numberKind && containsWhole(c.text, v.text):
-			return Literal
-		case c.normalised(v):
-			return Normalised
+			return EvidenceLiteral
+		case c.normalized(v):
+			return EvidenceNormalized
 		case c.results["="+equalForm(v)] || c.results["~"+fold(v.text)] && fold(v.text) != "":
-			return ToolResult
+			return EvidenceToolResult
 		}
 	}
 	if v.kind == boolKind || l.schema.offers(v) {
-		return EnumDefault
+		return EvidenceEnumDefault
 	}
 	if long, ok := longDate(v.text); ok && containsWhole(c.text, long) {
-		return Derived
+		return EvidenceDerived
 	}
-	return Ungrounded
+	return EvidenceUngrounded
 }
 
 // offers says whether the schema itself names the value: in an enum, const, default or example.
@@ -83,7 +83,7 @@ func (s *schema) offers(v *node) bool {
 	return s.within(func(s *schema) bool { return s.enumForms[form] || s.named[form] })
 }
 
-func (c *scene) normalised(v *node) bool {
+func (c *scene) normalized(v *node) bool {
 	if v.kind == numberKind {
 		return c.hasNumber(v.text)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"log"
 	"os"
 	"strings"
@@ -22,14 +23,11 @@ func open() (io.ReadCloser, error) {
 // Tool definitions in, training file out.
 func Example() {
 	ctx := context.Background()
-	var tools []midtool.Tool
-	for t, err := range (midtool.JSONL{Locator: "weather.jsonl", Open: open}).Tools(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		tools = append(tools, t)
+	tools, err := midtool.ReadTools(ctx, midtool.ToolsJSONL{Locator: "weather.jsonl", Open: open})
+	if err != nil {
+		log.Fatal(err)
 	}
-	corpus, err := midtool.Generate(ctx, tools, &midtool.Options{PerTool: 1, OwnTools: true})
+	corpus, err := midtool.Generate(ctx, tools, &midtool.GenerateOptions{PerTool: 1, OwnTools: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,11 +35,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"messages":[{"role":"user","content":"Could you give me the current weather? The city name is Hobart."},{"role":"assistant","content":"","tool_calls":[{"id":"call_0001","type":"function","function":{"name":"get_weather","arguments":{"city":"Hobart"}}}]},{"role":"tool","content":"{\"status\": \"ok\", \"city\": \"Hobart\"}","tool_call_id":"call_0001","name":"get_weather"},{"role":"assistant","content":"All set, with city Hobart (status ok)."}],"tools":[{"type":"function","function":{"name":"get_weather","description":"Returns the current weather for a city.","parameters":{"type":"object","properties":{"city":{"type":"string","description":"City name."}},"required":["city"]}}}]}
+	// {"messages":[{"role":"user","content":"When you have a moment, give me the current weather taking \"Lisbon\" for the city name."},{"role":"assistant","content":"","tool_calls":[{"id":"call_0001","type":"function","function":{"name":"get_weather","arguments":{"city":"Lisbon"}}}]},{"role":"tool","content":"{\"status\": \"ok\", \"city\": \"Lisbon\"}","tool_call_id":"call_0001","name":"get_weather"},{"role":"assistant","content":"The status is ok, for city Lisbon."}],"tools":[{"type":"function","function":{"name":"get_weather","description":"Returns the current weather for a city.","parameters":{"type":"object","properties":{"city":{"type":"string","description":"City name."}},"required":["city"]}}}]}
 }
 
-func ExampleJSONL() {
-	source := midtool.JSONL{Locator: "weather.jsonl", Open: open}
+func ExampleToolsJSONL() {
+	source := midtool.ToolsJSONL{Locator: "weather.jsonl", Open: open}
 	for t, err := range source.Tools(context.Background()) {
 		if err != nil {
 			log.Fatal(err)
@@ -50,6 +48,24 @@ func ExampleJSONL() {
 	}
 	// Output:
 	// weather.jsonl, line 1: get_weather {"type":"object","properties":{"city":{"type":"string","description":"City name."}},"required":["city"]}
+}
+
+func ExampleReadTools() {
+	mine := midtool.SourceFunc(func(context.Context) iter.Seq2[midtool.Tool, error] {
+		return func(yield func(midtool.Tool, error) bool) {
+			yield(midtool.Tool{Name: "send_mail"}, nil)
+		}
+	})
+	tools, err := midtool.ReadTools(context.Background(), midtool.ToolsJSONL{Locator: "weather.jsonl", Open: open}, mine)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range tools {
+		fmt.Println(t.Name)
+	}
+	// Output:
+	// get_weather
+	// send_mail
 }
 
 func ExampleNormalize() {
@@ -69,23 +85,13 @@ func ExampleNormalize() {
 	// [required_dropped:name]
 }
 
-func ExampleCanonical() {
-	c, err := midtool.Canonical([]byte(`{"b": 5.0, "a": "<\u00e9>", "c": 1e2, "b": 5}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(string(c))
-	// Output:
-	// {"a":"<é>","b":5,"c":100.0}
-}
-
 func ExampleGenerate() {
 	tools := []midtool.Tool{
-		{Name: "get_weather", Parameters: []byte(`{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}`), Licence: "MIT"},
-		{Name: "convert_file", Parameters: []byte(`{"type": "object", "properties": {"file": {"type": "file"}}, "required": ["file"]}`), Licence: "MIT"},
-		{Name: "send_mail", Licence: "GPL-3.0-only"},
+		{Name: "get_weather", Parameters: []byte(`{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}`), License: "MIT"},
+		{Name: "convert_file", Parameters: []byte(`{"type": "object", "properties": {"file": {"type": "file"}}, "required": ["file"]}`), License: "MIT"},
+		{Name: "send_mail", License: "GPL-3.0-only"},
 	}
-	corpus, err := midtool.Generate(context.Background(), tools, &midtool.Options{PerTool: 1})
+	corpus, err := midtool.Generate(context.Background(), tools, &midtool.GenerateOptions{PerTool: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -100,12 +106,12 @@ func ExampleGenerate() {
 	}
 	fmt.Println(corpus.Reasons())
 	// Output:
-	// Hi! Please show me the weather in Hobart. That is all I need.
-	// get_weather {"city":"Hobart"}
-	// /city literal Hobart
-	// midtool: tool "send_mail": licence: GPL-3.0-only
+	// Please look up the weather in Valparaíso.
+	// get_weather {"city":"Valparaíso"}
+	// /city literal Valparaíso
+	// midtool: tool "send_mail": license: GPL-3.0-only
 	// midtool: tool "convert_file", sample 1: no_value: no valid arguments found
-	// map[licence:1 no_value:1]
+	// map[license:1 no_value:1]
 }
 
 func ExampleValidate() {

@@ -13,42 +13,41 @@ import (
 	"strings"
 )
 
-// Options adjusts [Generate]. A nil *Options equals &Options{}.
-type Options struct {
-	Seed         uint64                // of every random choice; zero means 1
+// GenerateOptions adjusts [Generate]. A nil *GenerateOptions equals &GenerateOptions{}.
+type GenerateOptions struct {
+	Seed         uint64                // of every random choice
 	PerTool      int                   // samples planned for each tool; zero means 4
-	Licences     []string              // allow-list of SPDX identifiers; nil means MIT, Apache-2.0, BSD (2, 3), ISC, CC0-1.0
-	OwnTools     bool                  // tools that state no licence are the caller's own and pass; false rejects them
+	Licenses     []string              // allow-list of SPDX identifiers; nil means MIT, Apache-2.0, BSD (2, 3), ISC, CC0-1.0
+	OwnTools     bool                  // tools that state no license are the caller's own and pass; false rejects them
 	OptionalProb *float64              // probability in [0, 1] that a call has an optional argument; nil means 0.4
 	MaxTokens    int                   // largest sample by [ApproxTokens] of its line, at least 256; zero means 8192
 	Progress     func(done, total int) // called after each tool, in order; nil means not
 }
 
-var defaultLicences = []string{"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "CC0-1.0"}
+var defaultLicenses = []string{"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "CC0-1.0"}
 
-func (o *Options) withDefaults() (Options, error) {
-	var d Options
+func (o *GenerateOptions) withDefaults() (GenerateOptions, error) {
+	var d GenerateOptions
 	if o != nil {
 		d = *o
 	}
 	var errs []error
 	if d.PerTool < 0 {
-		errs = append(errs, fmt.Errorf("midtool: Options.PerTool %d is negative", d.PerTool))
+		errs = append(errs, fmt.Errorf("midtool: GenerateOptions.PerTool %d is negative", d.PerTool))
 	}
 	if d.MaxTokens != 0 && d.MaxTokens < 256 {
-		errs = append(errs, fmt.Errorf("midtool: Options.MaxTokens %d is below 256", d.MaxTokens))
+		errs = append(errs, fmt.Errorf("midtool: GenerateOptions.MaxTokens %d is below 256", d.MaxTokens))
 	}
 	if d.OptionalProb == nil {
 		d.OptionalProb = new(0.4)
 	}
 	if p := *d.OptionalProb; !(p >= 0 && p <= 1) {
-		errs = append(errs, fmt.Errorf("midtool: Options.OptionalProb %v is outside [0, 1]", p))
+		errs = append(errs, fmt.Errorf("midtool: GenerateOptions.OptionalProb %v is outside [0, 1]", p))
 	}
-	d.Seed = cmp.Or(d.Seed, 1)
 	d.PerTool = cmp.Or(d.PerTool, 4)
 	d.MaxTokens = cmp.Or(d.MaxTokens, 8192)
-	if d.Licences == nil {
-		d.Licences = defaultLicences
+	if d.Licenses == nil {
+		d.Licenses = defaultLicenses
 	}
 	return d, errors.Join(errs...)
 }
@@ -71,7 +70,7 @@ func (c *Corpus) Reasons() map[string]int {
 }
 
 // Generate makes single-call samples: a user asks, the assistant calls one of the offered tools, the tool answers,
-// the assistant concludes. Tools need not be normalised. The call is made first, from the tool's schema, and put into
+// the assistant concludes. Tools need not be normalized. The call is made first, from the tool's schema, and put into
 // words afterwards, so that each argument is grounded in the request by construction (MidTool, arXiv:2608.20314,
 // native branch; the details are ours). Each sample has passed [Validate].
 //
@@ -84,7 +83,7 @@ func (c *Corpus) Reasons() map[string]int {
 //   - Results: drawn from the result schema, else a status and the arguments.
 //
 // Nothing is dropped without a [Rejection]: every given tool is counted in Tools or rejected, and Tools times PerTool
-// are the samples and the rejected samples. Reasons for tools: those of [Normalize]; licence; duplicate (same ID);
+// are the samples and the rejected samples. Reasons for tools: those of [Normalize]; license; duplicate (same ID);
 // pattern_unsupported (a pattern outside Go's syntax). For samples, after 8 tries each: no_value (no value found for
 // a required argument), window (more than MaxTokens), duplicate (same offered tools, call and request), or the first
 // rule of Validate that the last try broke.
@@ -92,7 +91,7 @@ func (c *Corpus) Reasons() map[string]int {
 // The same tools, options and seed give the same bytes, whatever the order of the tools. The time grows linearly with
 // the number of samples; memory holds the whole corpus. The error is that of ctx or names bad options; the result is
 // then nil. No tools give an empty corpus.
-func Generate(ctx context.Context, tools []Tool, o *Options) (*Corpus, error) {
+func Generate(ctx context.Context, tools []Tool, o *GenerateOptions) (*Corpus, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -146,7 +145,7 @@ func (t *tool) rejection(sample int, reason, detail string) *Rejection {
 }
 
 type generator struct {
-	opts   Options
+	opts   GenerateOptions
 	tools  []*tool   // by ID
 	groups [][]*tool // by descending size, then name
 	weight []float64 // of the groups, summed up from the first
@@ -168,11 +167,11 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 		}
 		t := &tool{Tool: n, meaning: meaningOf(n.Name)}
 		switch {
-		case n.Licence == "" && !g.opts.OwnTools:
-			g.reject(t, "licence", "not stated; Options.OwnTools lets tools of your own pass")
+		case n.License == "" && !g.opts.OwnTools:
+			g.reject(t, "license", "not stated; GenerateOptions.OwnTools lets tools of your own pass")
 			continue
-		case n.Licence != "" && !slices.Contains(g.opts.Licences, n.Licence):
-			g.reject(t, "licence", n.Licence)
+		case n.License != "" && !slices.Contains(g.opts.Licenses, n.License):
+			g.reject(t, "license", n.License)
 			continue
 		}
 		if t.schema, err = compileRaw(n.Parameters); err != nil {
@@ -212,7 +211,7 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 // compareTools orders by ID, then by everything else, for the first of equal IDs is kept.
 func compareTools(a, b Tool) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), compareOrigin(a.Origin, b.Origin),
-		bytes.Compare(a.Parameters, b.Parameters), bytes.Compare(a.Returns, b.Returns), cmp.Compare(a.Licence, b.Licence),
+		bytes.Compare(a.Parameters, b.Parameters), bytes.Compare(a.Returns, b.Returns), cmp.Compare(a.License, b.License),
 		cmp.Compare(a.Title, b.Title), cmp.Compare(a.Original, b.Original), slices.Compare(a.Lossy, b.Lossy),
 		cmp.Compare(strconv.FormatBool(a.ReadOnly), strconv.FormatBool(b.ReadOnly)))
 }
@@ -383,7 +382,7 @@ func (g *generator) offer(d *draws, t *tool) []*tool {
 	return out
 }
 
-// otherGroup draws a group by weight; the few draws that hit the excluded one go to its neighbour.
+// otherGroup draws a group by weight; the few draws that hit the excluded one go to its neighbor.
 func (g *generator) otherGroup(d *draws, not int) int {
 	u := float64(d.key()>>11) / (1 << 53) * g.weight[len(g.weight)-1]
 	i, _ := slices.BinarySearch(g.weight, u)

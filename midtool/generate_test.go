@@ -18,7 +18,7 @@ import (
 // shop is a small hand-written tool set in three groups.
 func shop() []Tool {
 	def := func(group, name, description, properties, required string) Tool {
-		return Tool{Name: name, Description: description, Group: group, Licence: "MIT",
+		return Tool{Name: name, Description: description, Group: group, License: "MIT",
 			Parameters: []byte(`{"type":"object","properties":{` + properties + `},"required":[` + required + `]}`)}
 	}
 	return []Tool{
@@ -33,7 +33,7 @@ func shop() []Tool {
 }
 
 func TestGenerate(t *testing.T) {
-	c, err := Generate(context.Background(), shop(), &Options{PerTool: 25})
+	c, err := Generate(context.Background(), shop(), &GenerateOptions{PerTool: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatalf("%d scalars, %d evidence", len(leaves), len(s.Evidence))
 		}
 		for i, e := range s.Evidence {
-			if classes[e.Class]++; e.Path != leaves[i].path || e.Class == Ungrounded || !strings.Contains(s.Messages[0].Content, e.Text) || e.Text == "" {
+			if classes[e.Class]++; e.Path != leaves[i].path || e.Class == EvidenceUngrounded || !strings.Contains(s.Messages[0].Content, e.Text) || e.Text == "" {
 				t.Errorf("evidence %+v in %q", e, s.Messages[0].Content)
 			}
 		}
@@ -86,7 +86,7 @@ func TestGenerate(t *testing.T) {
 	if len(requests) < len(c.Samples)*9/10 {
 		t.Errorf("only %d different requests in %d samples", len(requests), len(c.Samples))
 	}
-	for _, class := range []EvidenceClass{Literal, Normalised, EnumDefault, Derived} {
+	for _, class := range []EvidenceClass{EvidenceLiteral, EvidenceNormalized, EvidenceEnumDefault, EvidenceDerived} {
 		if classes[class] == 0 {
 			t.Errorf("no evidence of class %s: %v", class, classes)
 		}
@@ -95,7 +95,7 @@ func TestGenerate(t *testing.T) {
 
 // The order of the tools and of the groups changes no byte; another seed changes the choices.
 func TestGenerateDeterminism(t *testing.T) {
-	write := func(tools []Tool, o Options) string {
+	write := func(tools []Tool, o GenerateOptions) string {
 		c, err := Generate(context.Background(), tools, &o)
 		if err != nil {
 			t.Fatal(err)
@@ -106,36 +106,33 @@ func TestGenerateDeterminism(t *testing.T) {
 		}
 		return b.String() + fmt.Sprint(c.Rejected)
 	}
-	bad := []Tool{{Name: "x", Licence: "GPL-2.0-only"}, {Name: "y"}, {Name: "y", Group: "z"}, {}}
+	bad := []Tool{{Name: "x", License: "GPL-2.0-only"}, {Name: "y"}, {Name: "y", Group: "z"}, {}}
 	tools := append(shop(), bad...)
-	want := write(tools, Options{PerTool: 3})
+	want := write(tools, GenerateOptions{PerTool: 3})
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 5 {
 		rnd.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
-		if got := write(tools, Options{PerTool: 3}); got != want {
+		if got := write(tools, GenerateOptions{PerTool: 3}); got != want {
 			t.Fatal("the order of the tools changed the corpus")
 		}
 	}
-	if write(tools, Options{PerTool: 3, Seed: 1}) != want {
-		t.Error("seed 0 is not the default seed 1")
-	}
-	if write(tools, Options{PerTool: 3, Seed: 2}) == want {
+	if write(tools, GenerateOptions{PerTool: 3, Seed: 1}) == want {
 		t.Error("another seed changed nothing")
 	}
-	if more := write(tools, Options{PerTool: 4}); !strings.Contains(more, strings.SplitN(want, "\n", 2)[0]) {
+	if more := write(tools, GenerateOptions{PerTool: 4}); !strings.Contains(more, strings.SplitN(want, "\n", 2)[0]) {
 		t.Error("a larger corpus lost the first sample of a smaller one")
 	}
 }
 
 // Of tools with one ID the same is kept in either order, whatever they differ in.
 func TestGenerateKeepsOne(t *testing.T) {
-	base := Tool{Name: "get_thing", Licence: "MIT", Parameters: []byte(`{"properties":{"a":{"type":"string"},"b":{"type":"integer"}}}`)}
+	base := Tool{Name: "get_thing", License: "MIT", Parameters: []byte(`{"properties":{"a":{"type":"string"},"b":{"type":"integer"}}}`)}
 	for _, tt := range []struct {
 		change func(o *Tool)
 		reason string
 	}{
 		{func(o *Tool) { o.Returns = []byte(`{"type":"integer"}`) }, "other results"},
-		{func(o *Tool) { o.Licence = "ISC" }, "another licence in the sample's"},
+		{func(o *Tool) { o.License = "ISC" }, "another license in the sample's"},
 		{func(o *Tool) { o.ReadOnly = true }, "another rule for equal calls"},
 		{func(o *Tool) { o.Title = "Thing" }, "kept in the sample"},
 		{func(o *Tool) { o.Parameters = []byte(`{"properties":{"b":{"type":"integer"},"a":{"type":"string"}}}`) }, "another order of keys, the same ID"},
@@ -151,8 +148,8 @@ func TestGenerateKeepsOne(t *testing.T) {
 }
 
 func TestGenerateRejects(t *testing.T) {
-	tool := func(name, licence, params string) Tool {
-		return Tool{Name: name, Licence: licence, Parameters: []byte(params)}
+	tool := func(name, license, params string) Tool {
+		return Tool{Name: name, License: license, Parameters: []byte(params)}
 	}
 	tools := []Tool{
 		tool("ok", "MIT", `{}`), tool("ok", "MIT", `{}`), tool("copyleft", "GPL-3.0-only", `{}`), tool("silent", "", `{}`), tool("", "MIT", `{}`),
@@ -161,9 +158,9 @@ func TestGenerateRejects(t *testing.T) {
 		tool("upload", "MIT", `{"properties":{"f":{"type":"file"}},"required":["f"]}`),
 		tool("endless", "MIT", `{"properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"],"$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]}}}`),
 		tool("huge", "MIT", `{"description":"`+strings.Repeat("word ", 9000)+`"}`),
-		{Name: "badreturn", Licence: "MIT", Returns: []byte(`{"type":"string","format":"binary"}`)},
+		{Name: "badreturn", License: "MIT", Returns: []byte(`{"type":"string","format":"binary"}`)},
 	}
-	c, err := Generate(context.Background(), tools, &Options{PerTool: 1})
+	c, err := Generate(context.Background(), tools, &GenerateOptions{PerTool: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,15 +171,15 @@ func TestGenerateRejects(t *testing.T) {
 			t.Errorf("%q does not name %q", r.Error(), r.Reason)
 		}
 	}
-	want := map[string]string{"ok": "duplicate", "copyleft": "licence", "silent": "licence", "": "no_name", "remote": "remote_ref",
+	want := map[string]string{"ok": "duplicate", "copyleft": "license", "silent": "license", "": "no_name", "remote": "remote_ref",
 		"lookahead": "pattern_unsupported", "upload": "no_value", "endless": "no_value", "huge": "window", "badreturn": "no_value"}
 	if diff := cmp.Diff(want, got); diff != "" || len(c.Samples) != 1 || c.Tools != 5 {
 		t.Errorf("%d samples of %d tools (-want +got):\n%s", len(c.Samples), c.Tools, diff)
 	}
 	for _, tt := range []struct {
-		o    Options
+		o    GenerateOptions
 		want int
-	}{{Options{OwnTools: true}, 1}, {Options{}, 0}, {Options{Licences: []string{"GPL-3.0-only"}, OwnTools: true}, 2}, {Options{Licences: []string{}}, 0}} {
+	}{{GenerateOptions{OwnTools: true}, 1}, {GenerateOptions{}, 0}, {GenerateOptions{Licenses: []string{"GPL-3.0-only"}, OwnTools: true}, 2}, {GenerateOptions{Licenses: []string{}}, 0}} {
 		tt.o.PerTool = 1
 		c, err := Generate(context.Background(), tools[2:4], &tt.o)
 		if err != nil || len(c.Samples) != tt.want {
@@ -195,7 +192,7 @@ func TestGenerateRejects(t *testing.T) {
 }
 
 func TestGenerateOptions(t *testing.T) {
-	_, err := Generate(context.Background(), shop(), &Options{PerTool: -1, MaxTokens: 100, OptionalProb: new(math.NaN())})
+	_, err := Generate(context.Background(), shop(), &GenerateOptions{PerTool: -1, MaxTokens: 100, OptionalProb: new(math.NaN())})
 	for _, part := range []string{"PerTool -1", "MaxTokens 100", "OptionalProb NaN"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not name %s", err, part)
@@ -203,7 +200,7 @@ func TestGenerateOptions(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := 0
-	c, err := Generate(ctx, shop(), &Options{Progress: func(done, total int) {
+	c, err := Generate(ctx, shop(), &GenerateOptions{Progress: func(done, total int) {
 		if calls++; done != calls || total != 7 {
 			t.Errorf("progress %d of %d at call %d", done, total, calls)
 		}
@@ -215,7 +212,7 @@ func TestGenerateOptions(t *testing.T) {
 		t.Errorf("%v, %v after %d tools", c, err, calls)
 	}
 	for _, p := range []float64{0, 1} {
-		c, err := Generate(context.Background(), shop(), &Options{OptionalProb: &p})
+		c, err := Generate(context.Background(), shop(), &GenerateOptions{OptionalProb: &p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +226,7 @@ func TestGenerateOptions(t *testing.T) {
 
 // P5: every generated call validates; one string argument changed to a fresh random string is ungrounded.
 func TestChangedArgumentIsUngrounded(t *testing.T) {
-	c, err := Generate(context.Background(), shop(), &Options{PerTool: 10})
+	c, err := Generate(context.Background(), shop(), &GenerateOptions{PerTool: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,10 +254,10 @@ func TestOffer(t *testing.T) {
 	var tools []Tool
 	for g := range 12 {
 		for i := range 60 - 4*g {
-			tools = append(tools, Tool{Name: fmt.Sprintf("do_%c_%d", 'a'+g, i), Group: fmt.Sprint("g", g), Licence: "MIT"})
+			tools = append(tools, Tool{Name: fmt.Sprintf("do_%c_%d", 'a'+g, i), Group: fmt.Sprint("g", g), License: "MIT"})
 		}
 	}
-	g := generator{opts: Options{MaxTokens: 1 << 20, Licences: defaultLicences}, corpus: &Corpus{}}
+	g := generator{opts: GenerateOptions{MaxTokens: 1 << 20, Licenses: defaultLicenses}, corpus: &Corpus{}}
 	if err := g.prepare(context.Background(), tools); err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +405,7 @@ func BenchmarkGenerate(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		c, err := Generate(context.Background(), tools, &Options{PerTool: 20})
+		c, err := Generate(context.Background(), tools, &GenerateOptions{PerTool: 20})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -438,7 +435,7 @@ func BenchmarkNormalize(b *testing.B) {
 // Tools that do the same to the same noun are never offered together: a request for one is as well one for the other.
 func TestOfferNoRivals(t *testing.T) {
 	tools := []Tool{{Name: "get_order", Group: "a"}, {Name: "fetchOrders", Group: "a"}, {Name: "retrieve_order_by_id", Group: "b"}, {Name: "cancel_order", Group: "b"}}
-	c, err := Generate(context.Background(), tools, &Options{PerTool: 20, OwnTools: true})
+	c, err := Generate(context.Background(), tools, &GenerateOptions{PerTool: 20, OwnTools: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -454,7 +454,7 @@ type form uint8
 const (
 	compactForm   form = iota // keys as they came, no spaces
 	displayForm               // keys as they came, ", " and ": ": inside training text
-	canonicalForm             // keys sorted by bytes, no spaces: hashed and compared
+	canonicalForm             // keys sorted by their UTF-8 bytes, no spaces: hashed and compared
 )
 
 func (n *node) bytes(f form) []byte { return n.append(nil, f) }
@@ -520,19 +520,4 @@ func appendString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[from:]...)
 	return append(dst, '"')
-}
-
-// Canonical returns the canonical form of a JSON text (ours): keys sorted by their UTF-8 bytes, no spaces, and only
-// the quote, the backslash and control characters escaped, so that '<', '&' and every non-ASCII character stay as
-// they are. Integer literals are kept exact, -0 becoming 0; a number with a point or an exponent becomes the shortest
-// float64 form, which keeps a point or an exponent: 5 and 5.0 differ. Of equal keys the last value counts.
-//
-// It returns an error for text that is not one JSON value, invalid UTF-8, a lone surrogate escape, a number beyond
-// float64, nesting deeper than 64 or more than 64 MiB. Canonical of its own output is the identity.
-func Canonical(data []byte) ([]byte, error) {
-	n, err := parseJSON(data)
-	if err != nil {
-		return nil, fmt.Errorf("midtool: canonical JSON: %w", err)
-	}
-	return n.bytes(canonicalForm), nil
 }

@@ -11,6 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
+// canonical rewrites a JSON text as it is hashed and compared.
+func canonical(data []byte) ([]byte, error) {
+	n, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	return n.bytes(canonicalForm), nil
+}
+
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct{ name, in, want, reason string }{
 		{"call list", `[{"name":"get_weather","arguments":{"units":"metric","city":"Zürich"}}]`,
@@ -24,9 +33,9 @@ func TestCanonical(t *testing.T) {
 		{"space", " {\n\"a\" : [ ] }\t", `{"a":[]}`, "no spaces"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Canonical([]byte(tt.in))
+			got, err := canonical([]byte(tt.in))
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" || err != nil || tt.reason == "" {
-				t.Errorf("Canonical(%s) (-want +got):\n%s%v", tt.in, diff, err)
+				t.Errorf("canonical(%s) (-want +got):\n%s%v", tt.in, diff, err)
 			}
 		})
 	}
@@ -40,11 +49,11 @@ func TestCanonicalRejects(t *testing.T) {
 		{`"\u12g4"`, "bad \\u escape"}, {`1 2`, "text after"}, {`{"a" 1}`, "expected ':'"}, {`{1:2}`, "expected a key"}, {`[1 2]`, "expected ','"},
 		{strings.Repeat("[", 65) + strings.Repeat("]", 65), "nested deeper than 64"}, {`"\`, "unexpected end"},
 	} {
-		if got, err := Canonical([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.reason) {
-			t.Errorf("Canonical(%q) = %q, %v; want an error with %q", tt.in, got, err, tt.reason)
+		if got, err := canonical([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.reason) {
+			t.Errorf("canonical(%q) = %q, %v; want an error with %q", tt.in, got, err, tt.reason)
 		}
 	}
-	if _, err := Canonical([]byte(strings.Repeat("[", 64) + strings.Repeat("]", 64))); err != nil {
+	if _, err := canonical([]byte(strings.Repeat("[", 64) + strings.Repeat("]", 64))); err != nil {
 		t.Errorf("depth 64 is allowed: %v", err)
 	}
 }
@@ -55,11 +64,11 @@ func FuzzCanonical(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := Canonical(data)
+		got, err := canonical(data)
 		if err != nil {
 			return
 		}
-		again, err := Canonical(got)
+		again, err := canonical(got)
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("not a fixed point: %q, %q, %v", got, again, err)
 		}
@@ -88,8 +97,8 @@ func TestCanonicalIsUnique(t *testing.T) {
 		if err := e.Encode(v); err != nil {
 			t.Fatal(err)
 		}
-		x, err1 := Canonical(escaped)
-		y, err2 := Canonical(b.Bytes())
+		x, err1 := canonical(escaped)
+		y, err2 := canonical(b.Bytes())
 		if err1 != nil || err2 != nil || !bytes.Equal(x, y) {
 			t.Fatalf("%s and %s: %v %v", x, y, err1, err2)
 		}

@@ -16,7 +16,7 @@ import (
 type SyntaxError struct {
 	Locator string // file name or address, as the caller gave it
 	Line    int    // 1-based
-	Offset  int    // 0-based byte in the line where reading stopped
+	Offset  int    // 0-based byte in the line where reading stopped; a byte order mark counts
 	Rule    string // the rule broken
 }
 
@@ -25,20 +25,20 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("midtool: %s:%d: byte %d: %s", e.Locator, e.Line, e.Offset, e.Rule)
 }
 
-// JSONL is a [Source] of tool definitions, one JSON object a line, in any mix of these shapes:
+// ToolsJSONL is a [Source] of tool definitions, one JSON object a line, in any mix of these shapes:
 //
 //   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", ...}]}, or one tool of it;
 //   - the OpenAI function {"type": "function", "function": {"name", "description", "parameters"}}, or the bare inner
 //     object;
-//   - one server {"server", "licence", "tools": [{"name", "description", "input_schema"}]}.
+//   - one server {"server", "license", "tools": [{"name", "description", "input_schema"}]}.
 //
-// A tool takes the "licence" or "license" of its own object, else that of the line. A byte order mark, blank lines
-// and a missing last newline are accepted. The first line that is not a JSON object of one of these shapes ends the
-// sequence with a [*SyntaxError]. A tool that is JSON but unusable (no name, a schema that is no object) is yielded
-// as far as it could be read: [Normalize] rejects it with a reason.
+// A tool takes the "license" (or "licence") of the innermost object that has one: "function", its own, the line's. A
+// byte order mark, blank lines and a missing last newline are accepted. The first line that is not a JSON object of one
+// of these shapes ends the sequence with a [*SyntaxError]. A tool that is JSON but unusable (no name, a schema that is
+// no object) is yielded as far as it could be read: [Normalize] rejects it with a reason.
 //
 // The zero value is not useful: set Locator.
-type JSONL struct {
+type ToolsJSONL struct {
 	Locator string                        // names the file in errors and in [Origin]
 	Open    func() (io.ReadCloser, error) // called for every range; nil opens the file named Locator
 	MaxLine int                           // longest line in bytes; zero means 64 MiB
@@ -46,7 +46,7 @@ type JSONL struct {
 
 // Tools yields the tools in the order of the file. It opens the file anew each time, closes it at the end, and stops
 // with the error of ctx when that is done.
-func (j JSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
+func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 	return func(yield func(Tool, error) bool) {
 		open := j.Open
 		if open == nil {
@@ -111,13 +111,14 @@ func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
 				return
 			}
 			last := err == io.EOF
+			text := buf
 			if number == 1 {
-				buf = bytes.TrimPrefix(buf, []byte("\ufeff"))
+				text = bytes.TrimPrefix(text, []byte("\ufeff"))
 			}
-			if len(bytes.Trim(buf, " \t\r\n")) > 0 {
-				v, err := parseNested(buf, lineDepth)
+			if len(bytes.Trim(text, " \t\r\n")) > 0 {
+				v, err := parseNested(text, lineDepth)
 				if je, ok := errors.AsType[*jsonError](err); ok {
-					yield(line{}, &SyntaxError{locator, number, je.offset, je.rule})
+					yield(line{}, &SyntaxError{locator, number, len(buf) - len(text) + je.offset, je.rule})
 					return
 				}
 				if !yield(line{number, v}, nil) {
@@ -158,7 +159,7 @@ func toolsOf(v *node) ([]Tool, string) {
 		if v.get("name") == nil && v.get("function") == nil {
 			return nil, `no tool shape: want "tools", "function" or "name"`
 		}
-		return []Tool{toolOf(v, "", licenceOf(v), "")}, ""
+		return []Tool{toolOf(v, "", licenseOf(v), "")}, ""
 	}
 	if list.kind != listKind {
 		return nil, `"tools": want list, got ` + list.kind.String()
@@ -169,18 +170,17 @@ func toolsOf(v *node) ([]Tool, string) {
 	}
 	tools := make([]Tool, len(list.list))
 	for i := range list.list {
-		tools[i] = toolOf(&list.list[i], textOf(v.get("server")), licenceOf(v), origin)
+		tools[i] = toolOf(&list.list[i], textOf(v.get("server")), licenseOf(v), origin)
 	}
 	return tools, ""
 }
 
 // toolOf reads what it can of one definition.
-func toolOf(v *node, group, licence, origin string) Tool {
-	if own := licenceOf(v); own != "" {
-		licence = own
-	}
+func toolOf(v *node, group, license, origin string) Tool {
+	license = cmp.Or(licenseOf(v), license)
 	if f := v.get("function"); f != nil {
 		v = f
+		license = cmp.Or(licenseOf(v), license)
 		origin = cmp.Or(origin, "openai")
 	}
 	t := Tool{
@@ -188,7 +188,7 @@ func toolOf(v *node, group, licence, origin string) Tool {
 		Title:       textOf(v.get("title")),
 		Description: textOf(v.get("description")),
 		Group:       group,
-		Licence:     licence,
+		License:     license,
 	}
 	for _, k := range []struct{ key, origin string }{{"inputSchema", "mcp"}, {"input_schema", "mcp"}, {"parameters", "openai"}} {
 		if s := v.get(k.key); s != nil {
@@ -215,9 +215,6 @@ func textOf(n *node) string {
 	return n.text
 }
 
-func licenceOf(n *node) string {
-	if s := textOf(n.get("licence")); s != "" {
-		return s
-	}
-	return textOf(n.get("license"))
+func licenseOf(n *node) string {
+	return cmp.Or(textOf(n.get("license")), textOf(n.get("licence")))
 }

@@ -11,24 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func source(content string) JSONL {
-	return JSONL{Locator: "t.jsonl", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
+func source(content string) ToolsJSONL {
+	return ToolsJSONL{Locator: "t.jsonl", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
 
-func readAll(s Source) ([]Tool, error) {
-	var out []Tool
-	for t, err := range s.Tools(context.Background()) {
-		if err != nil {
-			return out, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
-func TestJSONLShapes(t *testing.T) {
-	tool := func(name, group, licence, kind string, line int) Tool {
-		return Tool{Name: name, Description: "d", Parameters: []byte(`{"type":"object"}`), Group: group, Licence: licence,
+func TestToolsJSONLShapes(t *testing.T) {
+	tool := func(name, group, license, kind string, line int) Tool {
+		return Tool{Name: name, Description: "d", Parameters: []byte(`{"type":"object"}`), Group: group, License: license,
 			Origin: Origin{kind, "t.jsonl", line}}
 	}
 	for _, tt := range []struct {
@@ -44,7 +33,11 @@ func TestJSONLShapes(t *testing.T) {
 		{"function", `{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}`,
 			[]Tool{tool("a", "", "", "openai", 1)}, "OpenAI shape"},
 		{"bare function", `{"name":"a","description":"d","parameters":{"type":"object"},"license":"MIT"}`,
-			[]Tool{tool("a", "", "MIT", "openai", 1)}, "inner object alone, with its licence"},
+			[]Tool{tool("a", "", "MIT", "openai", 1)}, "inner object alone, with its license"},
+		{"function with a license", `{"license":"ISC","type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"},"license":"MIT"}}`,
+			[]Tool{tool("a", "", "MIT", "openai", 1)}, "the innermost license counts"},
+		{"function in a wrapper with a license", `{"licence":"ISC","type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}`,
+			[]Tool{tool("a", "", "ISC", "openai", 1)}, "the British key"},
 		{"server", `{"server":"s","licence":"MIT","tools":[{"name":"a","description":"d","input_schema":{"type":"object"}}]}`,
 			[]Tool{tool("a", "s", "MIT", "server", 1)}, "one line per server"},
 		{"layout", "\ufeff\n \t\r\n{\"name\":\"a\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"}}\r\n\n{\"name\":\"x\",\"name\":\"b\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"}}",
@@ -56,7 +49,7 @@ func TestJSONLShapes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := source(tt.in)
 			for range 2 { // a source can be ranged over again
-				got, err := readAll(s)
+				got, err := ReadTools(context.Background(), s)
 				if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || tt.reason == "" {
 					t.Errorf("(-want +got):\n%s%v", diff, err)
 				}
@@ -65,7 +58,7 @@ func TestJSONLShapes(t *testing.T) {
 	}
 }
 
-func TestJSONLErrors(t *testing.T) {
+func TestToolsJSONLErrors(t *testing.T) {
 	const good = `{"name":"a"}` + "\n"
 	for _, tt := range []struct {
 		in   string
@@ -73,6 +66,9 @@ func TestJSONLErrors(t *testing.T) {
 	}{
 		{good + `{"name":"b"` + "\n" + good, SyntaxError{"t.jsonl", 2, 11, "expected ',' or '}'"}},
 		{good + "\n{\"name\":\"\xff\"}", SyntaxError{"t.jsonl", 3, 9, "invalid UTF-8"}},
+		{"\ufeff{\"name\":}", SyntaxError{"t.jsonl", 1, 11, "expected a value"}},
+		{"\ufeff" + good + "{]", SyntaxError{"t.jsonl", 2, 1, "expected a key"}},
+		{"\ufeff{\"\xff\"}", SyntaxError{"t.jsonl", 1, 5, "invalid UTF-8"}},
 		{good + `[1]`, SyntaxError{"t.jsonl", 2, 0, "want a JSON object, got list"}},
 		{good + `{"nom":"b"}`, SyntaxError{"t.jsonl", 2, 0, `no tool shape: want "tools", "function" or "name"`}},
 		{`{"tools":{}}`, SyntaxError{"t.jsonl", 1, 0, `"tools": want list, got object`}},
@@ -81,7 +77,7 @@ func TestJSONLErrors(t *testing.T) {
 	} {
 		s := source(tt.in)
 		s.MaxLine = 200
-		tools, err := readAll(s)
+		tools, err := ReadTools(context.Background(), s)
 		var got *SyntaxError
 		if !errors.As(err, &got) {
 			t.Errorf("%q: %v is no SyntaxError", tt.in, err)
@@ -94,14 +90,42 @@ func TestJSONLErrors(t *testing.T) {
 			t.Errorf("%q: %d tools before the error, want 1", tt.in, len(tools))
 		}
 	}
-	if _, err := readAll(JSONL{Locator: "no/such/file"}); err == nil || !strings.Contains(err.Error(), "no/such/file") {
+	if _, err := ReadTools(context.Background(), ToolsJSONL{Locator: "no/such/file"}); err == nil || !strings.Contains(err.Error(), "no/such/file") {
 		t.Errorf("missing file: %v", err)
 	}
-	broken := JSONL{Locator: "b", Open: func() (io.ReadCloser, error) {
+	broken := ToolsJSONL{Locator: "b", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(good+`{"na`), errReader{})), nil
 	}}
-	if tools, err := readAll(broken); !errors.Is(err, io.ErrUnexpectedEOF) || len(tools) != 1 {
+	if tools, err := ReadTools(context.Background(), broken); !errors.Is(err, io.ErrUnexpectedEOF) || len(tools) != 1 {
 		t.Errorf("broken reader: %v after %d tools", err, len(tools))
+	}
+}
+
+func TestReadTools(t *testing.T) {
+	a, b := source(`{"name":"a"}`), source(`{"name":"b"}`+"\n"+`{"name":"c"}`)
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tt := range []struct {
+		ctx     context.Context
+		sources []Source
+		want    []string
+		err     string
+		reason  string
+	}{
+		{context.Background(), nil, nil, "", "no sources, no tools"},
+		{context.Background(), []Source{b, a}, []string{"b", "c", "a"}, "", "in the order of the sources"},
+		{context.Background(), []Source{a, source("{"), b}, []string{"a"}, "t.jsonl:1", "stops at the first error"},
+		{context.Background(), []Source{a, nil}, []string{"a"}, "source 1 is nil", "named, no panic"},
+		{canceled, []Source{SourceFunc(nil)}, nil, "source 0: context canceled", "checked before a source is asked"},
+	} {
+		tools, err := ReadTools(tt.ctx, tt.sources...)
+		var got []string
+		for _, tool := range tools {
+			got = append(got, tool.Name)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, want %q (-want +got):\n%s", tt.reason, err, tt.err, diff)
+		}
 	}
 }
 
@@ -116,9 +140,9 @@ type closeCounter struct {
 
 func (c closeCounter) Close() error { *c.closed++; return nil }
 
-func TestJSONLReleases(t *testing.T) {
+func TestToolsJSONLReleases(t *testing.T) {
 	closed := 0
-	s := JSONL{Open: func() (io.ReadCloser, error) {
+	s := ToolsJSONL{Open: func() (io.ReadCloser, error) {
 		return closeCounter{strings.NewReader(`{"name":"a"}` + "\n" + `{"name":"b"}`), &closed}, nil
 	}}
 	for range s.Tools(context.Background()) {
@@ -146,12 +170,12 @@ func TestJSONLReleases(t *testing.T) {
 		stop()
 	}
 	if !errors.Is(got, context.Canceled) {
-		t.Errorf("cancelled between two tools of a line: %v", got)
+		t.Errorf("canceled between two tools of a line: %v", got)
 	}
 }
 
-// FuzzJSONL: any bytes give tools and at most one error; every tool is normalised or rejected, and normalising again changes nothing.
-func FuzzJSONL(f *testing.F) {
+// FuzzToolsJSONL: any bytes give tools and at most one error; every tool is normalized or rejected, and normalizing again changes nothing.
+func FuzzToolsJSONL(f *testing.F) {
 	for _, s := range []string{
 		`{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{"x":{"type":"List[int]"}},"required":["x"]}}]}`,
 		`{"server":"s","licence":"MIT","tools":[{"name":"b","input_schema":null}]}`,
@@ -160,7 +184,7 @@ func FuzzJSONL(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := JSONL{Locator: "f", MaxLine: 1 << 16, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+		s := ToolsJSONL{Locator: "f", MaxLine: 1 << 16, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
 		ended := false
 		for tool, err := range s.Tools(context.Background()) {
 			if ended {

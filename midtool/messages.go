@@ -15,7 +15,7 @@ type MessageOptions struct {
 	// LLaMA-Factory expect.
 	StringArguments bool
 
-	// Meta adds "id" and "meta" with family, ability, licences and evidence; false writes messages and tools only.
+	// Meta adds "id" and "meta" with family, ability, licenses and evidence; false writes messages and tools only.
 	Meta bool
 }
 
@@ -190,15 +190,15 @@ func (w *messageWriter) raw(dst, raw []byte, f form) []byte {
 }
 
 func meta(s *Sample) node {
-	var licences []string
+	var licenses []string
 	for _, t := range s.Tools {
-		if t.Licence != "" && !slices.Contains(licences, t.Licence) {
-			licences = append(licences, t.Licence)
+		if t.License != "" && !slices.Contains(licenses, t.License) {
+			licenses = append(licenses, t.License)
 		}
 	}
-	slices.Sort(licences)
+	slices.Sort(licenses)
 	list, evidence := listNode(), listNode()
-	for _, l := range licences {
+	for _, l := range licenses {
 		list.list = append(list.list, stringNode(l))
 	}
 	for _, e := range s.Evidence {
@@ -206,7 +206,7 @@ func meta(s *Sample) node {
 			member{"class", stringNode(string(e.Class))}, member{"text", stringNode(e.Text)}))
 	}
 	return objectNode(member{"family", stringNode(s.Family)}, member{"ability", stringNode(s.Ability)},
-		member{"licences", list}, member{"evidence", evidence})
+		member{"licenses", list}, member{"evidence", evidence})
 }
 
 // ReadMessages reads what [WriteMessages] writes, with any of its options: the same messages, calls and tools (name,

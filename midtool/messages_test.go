@@ -25,14 +25,14 @@ func readBack(data []byte) ([]Sample, error) {
 func TestWriteMessages(t *testing.T) {
 	s := Sample{
 		ID: "s1", Family: "single", Ability: "grounding",
-		Tools: []Tool{{Name: "run", Description: "Runs a && b <tool_call>.", Licence: "MIT", Parameters: []byte(`{ "type":"object", "properties":{"b":{"const":"\u003c日本\u003e"},"a":{}}}`)}},
+		Tools: []Tool{{Name: "run", Description: "Runs a && b <tool_call>.", License: "MIT", Parameters: []byte(`{ "type":"object", "properties":{"b":{"const":"\u003c日本\u003e"},"a":{}}}`)}},
 		Messages: []Message{
 			{Role: RoleUser, Content: "Run \u2028 <b> & 😀 now."},
 			{Role: RoleAssistant, Calls: []Call{{ID: "call_0001", Name: "run", Arguments: []byte(`{"b": "\u003c日本\u003e", "a": [1, 2.50]}`)}}},
 			{Role: RoleTool, Content: `{"x": "<"}`, CallID: "call_0001", Name: "run"},
 			{Role: RoleAssistant, Content: "Done."},
 		},
-		Evidence: []Evidence{{"call_0001", "/b", EnumDefault, "<日本>"}},
+		Evidence: []Evidence{{"call_0001", "/b", EvidenceEnumDefault, "<日本>"}},
 	}
 	const head = `"messages":[{"role":"user","content":"Run ` + "\u2028" + ` <b> & 😀 now."},{"role":"assistant","content":"","tool_calls":[{"id":"call_0001","type":"function","function":{"name":"run","arguments":`
 	const tail = `}}]},{"role":"tool","content":"{\"x\": \"<\"}","tool_call_id":"call_0001","name":"run"},{"role":"assistant","content":"Done."}],` +
@@ -44,7 +44,7 @@ func TestWriteMessages(t *testing.T) {
 		{MessageOptions{}, "{" + head + `{"b":"<日本>","a":[1,2.5]}` + tail + "}\n", "spec 3.15 item 2; faults 11 and 12: raw at every depth"},
 		{MessageOptions{StringArguments: true}, "{" + head + `"{\"b\": \"<日本>\", \"a\": [1, 2.5]}"` + tail + "}\n", "a string holds the display form"},
 		{MessageOptions{Meta: true}, `{"id":"s1",` + head + `{"b":"<日本>","a":[1,2.5]}` + tail +
-			`,"meta":{"family":"single","ability":"grounding","licences":["MIT"],"evidence":[{"call_id":"call_0001","path":"/b","class":"enum_default","text":"<日本>"}]}}` + "\n", "ours"},
+			`,"meta":{"family":"single","ability":"grounding","licenses":["MIT"],"evidence":[{"call_id":"call_0001","path":"/b","class":"enum_default","text":"<日本>"}]}}` + "\n", "ours"},
 	} {
 		var b bytes.Buffer
 		if err := WriteMessages(&b, []Sample{s}, &tt.o); err != nil {
@@ -116,7 +116,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if o.Meta {
 			s.ID, s.Family, s.Ability = text.Draw(t, "id"), text.Draw(t, "family"), text.Draw(t, "ability")
 			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
-				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), Literal, text.Draw(t, "text")})
+				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), EvidenceLiteral, text.Draw(t, "text")})
 			}
 		}
 		var b bytes.Buffer

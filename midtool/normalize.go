@@ -13,7 +13,7 @@ import (
 // A Rejection says why a tool, or one planned sample of it, was left out. It is the error of [Normalize].
 type Rejection struct {
 	Tool   string // name of the tool
-	ToolID string // empty before normalisation
+	ToolID string // empty before normalization
 	Group  string
 	Origin Origin // where the tool was read
 	Sample int    // 1-based number of the planned sample; 0 when the tool itself is rejected
@@ -52,7 +52,9 @@ func (r *Rejection) Error() string {
 //     wrong type and equal enum members go; "$schema" goes.
 //
 // Steps that change what the schema accepts are appended to Lossy. Key order is kept. Normalize is idempotent. The ID
-// is "t_" and the first 16 hex digits of SHA-256 over the canonical JSON of [name, description, parameters].
+// is "t_" and the first 16 hex digits of SHA-256 over the canonical JSON of [name, description, parameters]: keys sorted
+// by their UTF-8 bytes, no spaces, only the quote, the backslash and control characters escaped, integers as they are
+// and other numbers in the shortest float64 form that keeps a point or an exponent.
 //
 // The error is a [*Rejection] with reason no_name, invalid_utf8, bad_schema, remote_ref (a reference leaves its
 // document), bad_ref (it leads nowhere) or too_deep (more than 64 levels).
@@ -97,7 +99,7 @@ type normalizer struct{ lossy []string }
 
 func (z *normalizer) loss(step string) { z.lossy = append(z.lossy, step) }
 
-// document normalises one schema document; arguments asks for an object at the top.
+// document normalizes one schema document; arguments asks for an object at the top.
 func (z *normalizer) document(raw []byte, arguments bool) (node, *schemaError) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
@@ -144,7 +146,7 @@ func isAnnotation(key string) bool {
 	return key == "title" || key == "description" || key == "format" || key == "examples" || key == "$schema"
 }
 
-// schema normalises one schema object in place and reports whether its type word said that the property is optional.
+// schema normalizes one schema object in place and reports whether its type word said that the property is optional.
 func (z *normalizer) schema(n *node) (optional bool) {
 	n.remove("$schema")
 	z.draft4(n)
@@ -284,7 +286,7 @@ func (z *normalizer) applyType(n *node, s node) {
 	}
 }
 
-// children normalises every subschema and drops what is none.
+// children normalizes every subschema and drops what is none.
 func (z *normalizer) children(n *node) {
 	for i := 0; i < len(n.members); i++ {
 		m := &n.members[i]
@@ -329,7 +331,7 @@ func (z *normalizer) children(n *node) {
 	}
 }
 
-// named normalises a map of schemas.
+// named normalizes a map of schemas.
 func (z *normalizer) named(n *node, m *member) {
 	var kept []member
 	optional := make(map[string]bool)

@@ -136,7 +136,7 @@ func TestToolID(t *testing.T) {
 		t.Errorf("ID %s, %v", tool.ID, err)
 	}
 	moved := tool
-	moved.Group, moved.Licence, moved.Origin = "g", "MIT", Origin{"mcp", "f", 3}
+	moved.Group, moved.License, moved.Origin = "g", "MIT", Origin{"mcp", "f", 3}
 	if again, _ := Normalize(moved); again.ID != tool.ID {
 		t.Error("provenance changed the ID")
 	}
@@ -224,19 +224,19 @@ func anySchema(depth int) *rapid.Generator[any] {
 	})
 }
 
-// P3: the normaliser is idempotent and its result compiles.
+// P3: the normalizer is idempotent and its result compiles.
 func TestNormalizeIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		checkNormalize(t, Tool{Name: "t", Parameters: []byte(marshal(anySchema(3).Draw(t, "schema")))})
 	})
 }
 
-// Whatever the normaliser accepts, a value made for the result validates, its call is grounded, and nothing panics.
+// Whatever the normalizer accepts, a value made for the result validates, its call is grounded, and nothing panics.
 func TestAnySchemaGenerates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tool := Tool{Name: "get_thing", Description: "Returns a thing.", Parameters: []byte(marshal(anySchema(2).Draw(t, "schema"))),
 			Returns: []byte(marshal(anySchema(1).Draw(t, "returns")))}
-		c, err := Generate(context.Background(), []Tool{tool}, &Options{PerTool: 1, OwnTools: true})
+		c, err := Generate(context.Background(), []Tool{tool}, &GenerateOptions{PerTool: 1, OwnTools: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func TestHostileSchemas(t *testing.T) {
 		{"enum", `{"type":"array","items":{"enum":[` + strings.Repeat(`"aaaa",`, 5000) + `"b"]}}`, "linear per value"},
 	} {
 		raw := `{"type":"object","properties":{"x":{"$ref":"#/$defs/d"}},"required":["x"],"$defs":{"d":` + tt.d + `}}`
-		c, err := Generate(context.Background(), []Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &Options{PerTool: 1, OwnTools: true})
+		c, err := Generate(context.Background(), []Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &GenerateOptions{PerTool: 1, OwnTools: true})
 		if err != nil || len(c.Samples)+len(c.Rejected) != 1 || tt.reason == "" {
 			t.Errorf("%s: %v", tt.name, err)
 		}

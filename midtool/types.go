@@ -19,7 +19,7 @@ type Tool struct {
 	ReadOnly    bool            `json:"read_only,omitempty"`
 	Group       string          `json:"group,omitempty"` // server, API, folder or document that the tool belongs to
 	Origin      Origin          `json:"origin,omitzero"` // where it was read; never part of ID
-	Licence     string          `json:"licence,omitempty"`
+	License     string          `json:"license,omitempty"`
 	Lossy       []string        `json:"lossy,omitempty"` // repairs that changed the meaning of the schema, in order
 }
 
@@ -90,12 +90,12 @@ type Evidence struct {
 // EvidenceClass ranks how an argument is supported by its context, best first.
 type EvidenceClass string
 
-// The classes. Only Ungrounded fails validation.
+// The classes. Only EvidenceUngrounded fails validation.
 const (
-	Literal     EvidenceClass = "literal"      // the value's text stands in an earlier message
-	Normalised  EvidenceClass = "normalised"   // the same after folding case, punctuation or number form
-	ToolResult  EvidenceClass = "tool_result"  // equal to a scalar of an earlier result
-	EnumDefault EvidenceClass = "enum_default" // a member of an enum, a const, a default, an example or a boolean
-	Derived     EvidenceClass = "derived"      // a recorded transformation
-	Ungrounded  EvidenceClass = "ungrounded"
+	EvidenceLiteral     EvidenceClass = "literal"      // the value's text stands in an earlier message
+	EvidenceNormalized  EvidenceClass = "normalized"   // the same after folding case, punctuation or number form
+	EvidenceToolResult  EvidenceClass = "tool_result"  // equal to a scalar of an earlier result
+	EvidenceEnumDefault EvidenceClass = "enum_default" // a member of an enum, a const, a default, an example or a boolean
+	EvidenceDerived     EvidenceClass = "derived"      // a recorded transformation
+	EvidenceUngrounded  EvidenceClass = "ungrounded"
 )

@@ -242,7 +242,7 @@ func (v *validator) call(c *Call, path string) {
 		if l.path == "" {
 			continue // no arguments at all
 		}
-		if v.scene.classify(&l) == Ungrounded {
+		if v.scene.classify(&l) == EvidenceUngrounded {
 			v.fault("ungrounded", path+l.path, "%s is in no earlier message, result or schema", l.value.string(compactForm))
 		}
 	}

@@ -204,31 +204,31 @@ func TestClassify(t *testing.T) {
 		want                EvidenceClass
 		reason              string
 	}{
-		{"Go to Oslo.", `{}`, `"Oslo"`, Literal, "rule 1"},
-		{"Go to Oslofjord.", `{}`, `"Oslo"`, Ungrounded, "not at a word boundary"},
-		{"go to new york ny now", `{}`, `"New York, NY"`, Normalised, "rule 2, punctuation and case"},
-		{"the York of New England", `{}`, `"new-york"`, Normalised, "rule 2, words in any order"},
-		{"it's fine", `{}`, `"it\"s"`, Normalised, "rule 2, quotes"},
-		{"for example.com/a", `{}`, `"example.com"`, Literal, "punctuation is a boundary"},
-		{"take 5.", `{}`, `5`, Literal, "a sentence may end after a number"},
-		{"take 15 or 5.5", `{}`, `5`, Ungrounded, "part of longer numbers"},
-		{"take -5", `{}`, `5`, Ungrounded, "another sign (ours)"},
-		{"take -5", `{}`, `-5`, Literal, "rule 1"},
-		{"range 1-5", `{}`, `5`, Literal, "a hyphen between words is no sign"},
-		{"take five", `{}`, `5`, Normalised, "number word"},
-		{"take 5", `{}`, `5.0`, Normalised, "equal number"},
-		{"pay 1,200 now", `{}`, `1200`, Normalised, "thousands separator"},
-		{"a share of 5 %", `{}`, `0.05`, Normalised, "percent"},
-		{"on 3 March 2027", `{}`, `"2027-03-03"`, Derived, "rule 5"},
-		{"on 3 March 2027", `{}`, `"2027-03-30"`, Ungrounded, "another day"},
-		{"anything", `{"enum":["a"]}`, `"a"`, EnumDefault, "rule 4"},
-		{"nothing", `{"anyOf":[{"type":"null"},{"const":7}]}`, `7`, EnumDefault, "rule 4, inside a branch"},
-		{"nothing", `{"default":"x"}`, `"x"`, EnumDefault, "rule 4"}, {"nothing", `{"examples":["x"]}`, `"x"`, EnumDefault, "rule 4"},
-		{"nothing", `{"type":"boolean"}`, `true`, EnumDefault, "rule 4"},
-		{"nothing", `{"type":"array","items":{}}`, `[]`, EnumDefault, "empty and allowed"},
-		{"nothing", `{"type":"array","minItems":1}`, `[]`, Ungrounded, "empty and not allowed"},
-		{"nothing", `{"type":["string","null"]}`, `null`, EnumDefault, "ours: null carries no words"},
-		{"result 42 came", `{}`, `""`, Ungrounded, "a blank is supported by nothing"},
+		{"Go to Oslo.", `{}`, `"Oslo"`, EvidenceLiteral, "rule 1"},
+		{"Go to Oslofjord.", `{}`, `"Oslo"`, EvidenceUngrounded, "not at a word boundary"},
+		{"go to new york ny now", `{}`, `"New York, NY"`, EvidenceNormalized, "rule 2, punctuation and case"},
+		{"the York of New England", `{}`, `"new-york"`, EvidenceNormalized, "rule 2, words in any order"},
+		{"it's fine", `{}`, `"it\"s"`, EvidenceNormalized, "rule 2, quotes"},
+		{"for example.com/a", `{}`, `"example.com"`, EvidenceLiteral, "punctuation is a boundary"},
+		{"take 5.", `{}`, `5`, EvidenceLiteral, "a sentence may end after a number"},
+		{"take 15 or 5.5", `{}`, `5`, EvidenceUngrounded, "part of longer numbers"},
+		{"take -5", `{}`, `5`, EvidenceUngrounded, "another sign (ours)"},
+		{"take -5", `{}`, `-5`, EvidenceLiteral, "rule 1"},
+		{"range 1-5", `{}`, `5`, EvidenceLiteral, "a hyphen between words is no sign"},
+		{"take five", `{}`, `5`, EvidenceNormalized, "number word"},
+		{"take 5", `{}`, `5.0`, EvidenceNormalized, "equal number"},
+		{"pay 1,200 now", `{}`, `1200`, EvidenceNormalized, "thousands separator"},
+		{"a share of 5 %", `{}`, `0.05`, EvidenceNormalized, "percent"},
+		{"on 3 March 2027", `{}`, `"2027-03-03"`, EvidenceDerived, "rule 5"},
+		{"on 3 March 2027", `{}`, `"2027-03-30"`, EvidenceUngrounded, "another day"},
+		{"anything", `{"enum":["a"]}`, `"a"`, EvidenceEnumDefault, "rule 4"},
+		{"nothing", `{"anyOf":[{"type":"null"},{"const":7}]}`, `7`, EvidenceEnumDefault, "rule 4, inside a branch"},
+		{"nothing", `{"default":"x"}`, `"x"`, EvidenceEnumDefault, "rule 4"}, {"nothing", `{"examples":["x"]}`, `"x"`, EvidenceEnumDefault, "rule 4"},
+		{"nothing", `{"type":"boolean"}`, `true`, EvidenceEnumDefault, "rule 4"},
+		{"nothing", `{"type":"array","items":{}}`, `[]`, EvidenceEnumDefault, "empty and allowed"},
+		{"nothing", `{"type":"array","minItems":1}`, `[]`, EvidenceUngrounded, "empty and not allowed"},
+		{"nothing", `{"type":["string","null"]}`, `null`, EvidenceEnumDefault, "ours: null carries no words"},
+		{"result 42 came", `{}`, `""`, EvidenceUngrounded, "a blank is supported by nothing"},
 	} {
 		s, err := compileRaw([]byte(tt.schema))
 		if err != nil {
@@ -276,7 +276,7 @@ func TestLiteralAlwaysFound(t *testing.T) {
 		v := stringNode(value)
 		var c scene
 		c.say(rapid.String().Draw(t, "before") + ` "` + value + `" ` + rapid.String().Draw(t, "after"))
-		if got := c.classify(&leaf{value: &v}); got != Literal {
+		if got := c.classify(&leaf{value: &v}); got != EvidenceLiteral {
 			t.Fatalf("%q: %s", value, got)
 		}
 	})

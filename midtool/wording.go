@@ -153,7 +153,7 @@ func capital(s string) string {
 
 // slot writes one argument, inside the sentence or as one of its own.
 func (r *request) slot(b *strings.Builder, l *leaf, phrase string, inline bool) {
-	value, plain := r.realise(l, phrase)
+	value, plain := r.realize(l, phrase)
 	var text string
 	switch {
 	case plain && inline:
@@ -186,8 +186,8 @@ var prepositions = map[string]string{
 	"domain": "for", "language": "in", "id": "for number", "name": "named", "username": "for user",
 }
 
-// realise writes a value in words. plain is true where the words stand alone, without the name of the parameter.
-func (r *request) realise(l *leaf, phrase string) (words string, plain bool) {
+// realize writes a value in words. plain is true where the words stand alone, without the name of the parameter.
+func (r *request) realize(l *leaf, phrase string) (words string, plain bool) {
 	v := l.value
 	switch v.kind {
 	case boolKind:

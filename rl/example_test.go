@@ -26,13 +26,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var b rl.LossBatch
-	for i, t := range batch {
-		for k, turn := range t.Turns {
-			for _, token := range turn.Tokens {
+	b := rl.LossBatch{Advantage: credit.TokenAdvantages(nil, batch)}
+	for _, t := range batch {
+		for _, turn := range t.Turns {
+			for _, token := range turn.Tokens { // all of them are trainable here
 				b.OldLogProb = append(b.OldLogProb, token.LogProb)
 				b.LogProb = append(b.LogProb, token.LogProb) // here the policy has not moved since
-				b.Advantage = append(b.Advantage, credit.Advantage[credit.Start[i]+k])
 			}
 		}
 	}
@@ -48,12 +47,12 @@ func Example() {
 	// gradient [-0.1414 -0.1414 0.1414 0.1414 0.1414]
 }
 
-func ExampleGAE() {
+func ExampleTurnGAE() {
 	t := rollout("", 0, 0, 0, 10)
 	for k, v := range []float64{2, 3, 5, 8} {
 		t.Turns[k].Value = v
 	}
-	credit, err := rl.GAE(nil, []rl.Trajectory{t}, nil)
+	credit, err := rl.TurnGAE(nil, []rl.Trajectory{t}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func ExampleGAE() {
 
 func ExampleGRPO() {
 	batch := []rl.Trajectory{rollout("a", 1), rollout("a", 0), rollout("a", 0), rollout("b", 5), rollout("b", 5)}
-	credit, err := rl.GRPO(nil, batch, &rl.GRPOOptions{Std: rl.StdNone})
+	credit, err := rl.GRPO(nil, batch, &rl.GRPOOptions{Norm: rl.Norm{Std: rl.StdNone}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -77,13 +76,30 @@ func ExampleGRPO() {
 	// 2 groups, 1 without variance
 }
 
+// Each trainable token has the advantage of its turn; those of excluded turns have 0 and want weight 0.
+func ExampleCredit_TokenAdvantages() {
+	batch := []rl.Trajectory{rollout("a", 0, 1), rollout("a", 0)}
+	batch[0].Turns[0].Tokens = []rl.Token{{ID: 7}, {Trainable: true}, {Trainable: true}}
+	batch[0].Turns[1].Excluded = true
+	credit, err := rl.GRPO(nil, batch, &rl.GRPOOptions{Norm: rl.Norm{Std: rl.StdNone}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("turns ", credit.Advantage, credit.Vote)
+	fmt.Println("tokens", credit.TokenAdvantages(nil, batch))
+	// Output:
+	// turns  [0.5 0 -0.5] [true false true]
+	// tokens [0.5 0.5 0 -0.5]
+}
+
+// The mean over the two tokens that count.
 func ExamplePPOLoss() {
 	grad := make([]float64, 3)
 	loss, stats, err := rl.PPOLoss(grad, rl.LossBatch{
 		LogProb:    []float64{-0.5, -0.5, -99},
 		OldLogProb: []float64{-0.6, -1.0, 0},
 		Advantage:  []float64{1, 1, 0},
-		Mask:       []bool{true, true, false},
+		Weight:     []float64{0.5, 0.5, 0},
 	}, nil)
 	if err != nil {
 		log.Fatal(err)

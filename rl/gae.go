@@ -10,29 +10,29 @@ type Truncation uint8
 
 // The treatments of a truncated trajectory.
 const (
-	Bootstrap Truncation = iota // the value of the state after it, Trajectory.FinalValue
-	Terminal                    // nothing, as if the environment had ended the episode
-	Drop                        // the trajectory has no vote
+	TruncationBootstrap Truncation = iota // the value of the state after it, Trajectory.FinalValue
+	TruncationTerminal                    // nothing, as if the environment had ended the episode
+	TruncationDrop                        // the trajectory has no vote
 )
 
-// GAEOptions adjusts [GAE]. A nil *GAEOptions equals &GAEOptions{}.
-type GAEOptions struct {
+// TurnGAEOptions adjusts [TurnGAE]. A nil *TurnGAEOptions equals &TurnGAEOptions{}.
+type TurnGAEOptions struct {
 	Gamma          *float64   // discount per turn, in [0, 1]; nil means 0.95 (GiGPO's reference code)
 	Lambda         *float64   // decay of the trace per turn, in [0, 1]; nil means 0.95 (ours)
-	Truncation     Truncation // zero means Bootstrap (ours: a limit is no failure); the SAPO paper uses Terminal
+	Truncation     Truncation // zero means TruncationBootstrap (ours: a limit is no failure); SAPO has TruncationTerminal
 	InvalidPenalty *float64   // subtracted from the advantage of an invalid turn, >= 0; nil means 0.1 (reference code of GiGPO)
 
-	NoBatchNorm bool     // leave the advantages as they are, penalty included
-	Std         Std      // of the batch norm; zero means StdPopulation (ours)
-	Eps         *float64 // added to the standard deviation, >= 0; nil means 1e-8 (ours)
-	StdFloor    *float64 // a deviation up to this times max(1, largest magnitude) only centres, >= 0; nil means 1e-8 (ours)
+	// Norm is that of the advantages of all voting turns of the batch, penalties included. Std zero means StdPopulation
+	// and Eps nil means 1e-8 (both ours); StdOff leaves the advantages as they are. Singleton is about a batch with one
+	// voting turn.
+	Norm Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory with a number that is not finite, instead of returning an
 	// error.
 	ExcludeNonFinite bool
 }
 
-// GAE computes turn-level generalised advantage estimates (arXiv:1506.02438 with turns as time steps, as in SAPO, arXiv
+// TurnGAE computes turn-level generalised advantage estimates (arXiv:1506.02438 with turns as time steps, as in SAPO, arXiv
 // 2608.19842). Backwards over the turns of each trajectory, with next the value after turn t,
 //
 //	delta_t = r_t + gamma*next - V_t
@@ -46,13 +46,14 @@ type GAEOptions struct {
 // A turn votes if it has a trainable token and neither it nor its trajectory is excluded; other turns get advantage 0.
 // An excluded turn of a trajectory that is not excluded stays in the sweep, and so do its reward and value.
 //
-// GAE reads the rewards, values, ends and flags of trajectories that are not excluded, and whether a token is
+// TurnGAE reads the rewards, values, ends and flags of trajectories that are not excluded, and whether a token is
 // trainable. It returns a [*FieldError] around [ErrOpenTrajectory], [ErrNoFinalValue] or [ErrNonFinite] for the first
-// fault, and an error for options out of range. An empty batch gives an empty result. It is deterministic, takes
-// O(turns + tokens) time and allocates nothing if dst comes from a batch of at least this size.
-func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
+// fault, one for a batch with one voting turn under [SingletonError], and an error for options out of range. An empty
+// batch gives an empty result. It is deterministic, takes O(turns + tokens) time and allocates nothing if dst comes from
+// a batch of at least this size.
+func TurnGAE(dst *Credit, batch []Trajectory, o *TurnGAEOptions) (*Credit, error) {
 	if o == nil {
-		o = &GAEOptions{}
+		o = &TurnGAEOptions{}
 	}
 	s, err := newSweep(o)
 	if err != nil {
@@ -70,7 +71,7 @@ func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
 			continue
 		}
 		from, to := c.Start[i], c.Start[i+1]
-		if s.truncation == Drop && t.Turns[len(t.Turns)-1].End == Truncated {
+		if s.truncation == TruncationDrop && t.Turns[len(t.Turns)-1].End == Truncated {
 			c.exclude(i, reasonTruncated)
 			continue
 		}
@@ -82,19 +83,19 @@ func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
 			continue
 		}
 		for k := from; k < to; k++ {
-			if !c.vote[k] {
+			if !c.Vote[k] {
 				c.Advantage[k] = 0
 				continue
 			}
 			packed = append(packed, c.Advantage[k])
 		}
 	}
-	if o.NoBatchNorm {
-		return c, nil
+	if s.norm.refuses(len(packed)) {
+		return nil, &FieldError{-1, -1, "the batch", "one voting turn", "two or more to compare", nil}
 	}
 	s.norm.apply(packed)
 	for k, at := 0, 0; k < len(c.Advantage); k++ {
-		if !c.vote[k] {
+		if !c.Vote[k] {
 			continue
 		}
 		if !finite(packed[at]) {
@@ -106,14 +107,14 @@ func GAE(dst *Credit, batch []Trajectory, o *GAEOptions) (*Credit, error) {
 	return c, nil
 }
 
-// sweep is the recursion of GAE with its options read.
+// sweep is the recursion of TurnGAE with its options read.
 type sweep struct {
 	gamma, lambda, penalty float64
 	truncation             Truncation
 	norm                   norm
 }
 
-func newSweep(o *GAEOptions) (sweep, error) {
+func newSweep(o *TurnGAEOptions) (sweep, error) {
 	s := sweep{
 		gamma:      orDefault(o.Gamma, 0.95),
 		lambda:     orDefault(o.Lambda, 0.95),
@@ -121,17 +122,17 @@ func newSweep(o *GAEOptions) (sweep, error) {
 		truncation: o.Truncation,
 	}
 	for _, err := range [...]error{
-		inRange("GAEOptions", "Gamma", s.gamma, 0, 1),
-		inRange("GAEOptions", "Lambda", s.lambda, 0, 1),
-		inRange("GAEOptions", "InvalidPenalty", s.penalty, 0, math.Inf(1)),
-		known("GAEOptions", "Truncation", uint8(o.Truncation), 3),
+		inRange("TurnGAEOptions", "Gamma", s.gamma, 0, 1),
+		inRange("TurnGAEOptions", "Lambda", s.lambda, 0, 1),
+		inRange("TurnGAEOptions", "InvalidPenalty", s.penalty, 0, math.Inf(1)),
+		known("TurnGAEOptions", "Truncation", uint8(o.Truncation), 3),
 	} {
 		if err != nil {
 			return sweep{}, err
 		}
 	}
 	var err error
-	s.norm, err = newNorm("GAEOptions", o.Std, StdPopulation, o.Eps, 1e-8, o.StdFloor, SingletonZero)
+	s.norm, err = o.Norm.fill("TurnGAEOptions.Norm", StdPopulation, 1e-8)
 	return s, err
 }
 
@@ -139,7 +140,7 @@ func newSweep(o *GAEOptions) (sweep, error) {
 func (s *sweep) run(i int, t *Trajectory, advantage, target []float64) error {
 	last := len(t.Turns) - 1
 	var next, carry float64
-	if t.Turns[last].End == Truncated && s.truncation == Bootstrap {
+	if t.Turns[last].End == Truncated && s.truncation == TruncationBootstrap {
 		if t.FinalValue == nil {
 			return &FieldError{i, -1, "FinalValue", "nil", "the value after a truncation", ErrNoFinalValue}
 		}

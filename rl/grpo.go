@@ -10,10 +10,10 @@ import (
 type GRPOOptions struct {
 	InvalidPenalty *float64 // subtracted from the score for each invalid turn, >= 0; nil means 0.1 (reference code of GiGPO)
 
-	Std       Std       // of the scores of a group; zero means StdSample (verl); StdNone gives the advantage of Dr.GRPO
-	Eps       *float64  // added to the standard deviation, >= 0; nil means 1e-6 (verl)
-	StdFloor  *float64  // a deviation up to this times max(1, largest magnitude) only centres, >= 0; nil means 1e-8 (ours)
-	Singleton Singleton // a group of one voter; zero means SingletonZero (ours; verl returns the raw score)
+	// Norm is that of the scores of a group. Std zero means StdSample and Eps nil means 1e-6 (both verl); StdNone gives
+	// the advantage of Dr.GRPO, and StdOff each trajectory its own score, compared with none. Singleton is about a group
+	// of one voter (SingletonZero is ours; verl returns the raw score).
+	Norm Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory whose score is not finite, instead of returning an error.
 	ExcludeNonFinite bool
@@ -45,7 +45,7 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 	if err := inRange("GRPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)); err != nil {
 		return nil, err
 	}
-	n, err := newNorm("GRPOOptions", o.Std, StdSample, o.Eps, 1e-6, o.StdFloor, o.Singleton)
+	n, err := o.Norm.fill("GRPOOptions.Norm", StdSample, 1e-6)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 			if flat {
 				c.ZeroVariance++
 			}
-		case o.Singleton == SingletonError:
+		case n.refuses(to - from):
 			i := slices.Index(c.group, g)
 			return nil, &FieldError{i, -1, "Group", fmt.Sprintf("%.40q with one voter", batch[i].Group), "two voters or more", nil}
 		default:
@@ -117,7 +117,7 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 			return nil, nonFinite(i, -1, "the centred score", packed[end[g]])
 		}
 		for k := c.Start[i]; k < c.Start[i+1]; k++ {
-			if c.vote[k] {
+			if c.Vote[k] {
 				c.Advantage[k] = packed[end[g]]
 			}
 		}

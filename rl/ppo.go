@@ -11,7 +11,14 @@ type LossBatch struct {
 	LogProb    []float64 // under the policy being trained
 	OldLogProb []float64 // under the policy that sampled the tokens, at the same temperature
 	Advantage  []float64 // constants: no gradient flows into them
-	Mask       []bool    // positions that count; the contents of the others are never read. nil means that all count
+	// Weight is the factor of each position in the loss, finite and >= 0. A position of weight 0 is never read, and its
+	// gradient is exactly 0. nil means 1/len(LogProb) each: the mean over tokens.
+	//
+	// For the mean over the N tokens that count in a batch with others give these 1/N and the others 0. Where a step of
+	// the optimiser is split into micro-batches, N is the number of tokens that count in the whole step: losses and
+	// gradients of the parts then add up to those of the whole, however it is cut. The mean of the means of sequences has
+	// 1/(sequences * tokens that count in this one).
+	Weight []float64
 }
 
 // PPOOptions adjusts [PPOLoss]. A nil *PPOOptions equals &PPOOptions{}.
@@ -22,16 +29,12 @@ type PPOOptions struct {
 	// it off.
 	DualClip   *float64
 	RatioClamp float64 // bound on the magnitude of the log-ratio before it is exponentiated, in (0, 700]; zero means 20 (verl)
-	// Denominator of the mean: the number of positions that count in the whole optimiser step. Give it where the step
-	// is split into micro-batches, whose losses and gradients then add up to those of the whole. Zero means the number
-	// in this call.
-	Denominator float64
 }
 
-// PPOStats describes the positions that count in one [PPOLoss]. Shares and means are over these positions, 0 if there
-// are none.
+// PPOStats describes the positions of weight above 0 in one [PPOLoss]. Shares and means are over these positions, each
+// counted once whatever its weight, and 0 if there are none.
 type PPOStats struct {
-	Tokens       int     // positions that count
+	Tokens       int     // positions of weight above 0
 	ClipFraction float64 // share with a ratio outside [1-ClipLow, 1+ClipHigh]
 	ZeroGradient float64 // share with gradient 0
 	MeanKL       float64 // mean of -D, D the log-ratio: estimate k1 of KL(old||new)
@@ -39,19 +42,19 @@ type PPOStats struct {
 }
 
 // PPOLoss returns the clipped policy loss (arXiv:1707.06347, equation 7, with the dual clip of arXiv:1912.09729),
-// averaged over tokens, and its gradient with respect to LogProb. With ratio = exp(clamp(LogProb - OldLogProb)) and
-// advantage A each position adds
+// summed with the weights of b, and its gradient with respect to LogProb. With ratio = exp(clamp(LogProb - OldLogProb))
+// and advantage A each position adds Weight times
 //
 //	max(-A*ratio, -A*clip(ratio, 1-ClipLow, 1+ClipHigh)), at most -A*DualClip if A < 0
 //
-// over Denominator. The gradient is -A*ratio where the unclipped term is the active one, ties included, and 0
+// and to the gradient Weight times -A*ratio where the unclipped term is the active one, ties included, and 0
 // elsewhere: where A > 0 and ratio > 1+ClipHigh, or A < 0 and ratio < 1-ClipLow or > DualClip, or the clamp binds, or A
-// = 0. No position counting gives loss 0.
+// = 0. Without a position of weight above 0 the loss is 0.
 //
 // The gradient overwrites grad, which must be as long as the batch and must not overlap it, or nil if none is wanted;
-// it is exactly 0 at positions that do not count. Errors: [ErrShape] for lengths that differ, [ErrNonFinite] for a
-// number that counts and is not finite or a log-ratio, loss or gradient that overflows, both in a [*FieldError], and
-// options out of range.
+// it is exactly 0 at positions of weight 0. Errors, all but those about options in a [*FieldError]: [ErrShape] for lengths
+// that differ, [ErrNonFinite] for a number that is read and is not finite or a log-ratio or loss that overflows, a
+// negative weight, and options out of range.
 // After an error the content of grad is of no use. O(length) time, no allocation.
 func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PPOStats, err error) {
 	if o == nil {
@@ -70,13 +73,14 @@ func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PP
 		return 0, PPOStats{}, nil
 	}
 	stats.Tokens = n
-	denominator := o.Denominator
-	if denominator == 0 {
-		denominator = float64(n)
-	}
+	each := 1 / float64(len(b.LogProb))
 	var outside, still int
 	for j := range b.LogProb {
-		if b.Mask != nil && !b.Mask[j] {
+		w := each
+		if b.Weight != nil {
+			w = b.Weight[j]
+		}
+		if w == 0 {
 			continue
 		}
 		d := b.LogProb[j] - b.OldLogProb[j]
@@ -89,12 +93,9 @@ func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PP
 		if math.Abs(d) >= p.clamp {
 			g = 0
 		}
-		loss += l
+		loss += w * l
 		if grad != nil {
-			grad[j] = g / denominator
-			if !finite(grad[j]) { // the loss may yet be finite, where terms cancel
-				return 0, PPOStats{}, nonFinite(-1, -1, fmt.Sprintf("grad[%d]", j), grad[j])
-			}
+			grad[j] = w * g // g is l or 0: where this overflows, so does the loss
 		}
 		if g == 0 {
 			still++
@@ -105,7 +106,6 @@ func PPOLoss(grad []float64, b LossBatch, o *PPOOptions) (loss float64, stats PP
 		stats.MeanKL -= d
 		stats.ApproxKL += math.Expm1(clamped) - clamped
 	}
-	loss /= denominator
 	if !finite(loss) {
 		return 0, PPOStats{}, nonFinite(-1, -1, "the loss", loss)
 	}
@@ -141,7 +141,7 @@ func newClip(o *PPOOptions) (clip, error) {
 	case !(c.clamp > 0 && c.clamp <= 700): // exp(709.8) overflows
 		return clip{}, fmt.Errorf("rl: PPOOptions.RatioClamp is %v, want a number in (0, 700]", o.RatioClamp)
 	}
-	return c, inRange("PPOOptions", "Denominator", o.Denominator, 0, math.Inf(1))
+	return c, nil
 }
 
 // token returns the loss and the derivative with respect to the log of ratio.
@@ -159,7 +159,7 @@ func (c clip) token(ratio, advantage float64) (loss, grad float64) {
 	return -ratio * advantage, -ratio * advantage
 }
 
-// check compares lengths and returns the number of positions that count.
+// check checks lengths, weights and the numbers that are read, and returns the number of positions of weight above 0.
 func (b *LossBatch) check(grad []float64) (n int, err error) {
 	size := len(b.LogProb)
 	length := func(field string, got int) error {
@@ -174,8 +174,8 @@ func (b *LossBatch) check(grad []float64) (n int, err error) {
 	if err := length("Advantage", len(b.Advantage)); err != nil {
 		return 0, err
 	}
-	if b.Mask != nil {
-		if err := length("Mask", len(b.Mask)); err != nil {
+	if b.Weight != nil {
+		if err := length("Weight", len(b.Weight)); err != nil {
 			return 0, err
 		}
 	}
@@ -185,8 +185,15 @@ func (b *LossBatch) check(grad []float64) (n int, err error) {
 		}
 	}
 	for j := range b.LogProb {
-		if b.Mask != nil && !b.Mask[j] {
-			continue
+		if b.Weight != nil {
+			switch w := b.Weight[j]; {
+			case !finite(w):
+				return 0, nonFinite(-1, -1, fmt.Sprintf("Weight[%d]", j), w)
+			case w < 0:
+				return 0, &FieldError{-1, -1, fmt.Sprintf("Weight[%d]", j), fmt.Sprint(w), "a number >= 0", nil}
+			case w == 0:
+				continue
+			}
 		}
 		n++
 		switch {

@@ -116,7 +116,7 @@ func TestPPOEdges(t *testing.T) {
 // anyLossBatch draws log-probabilities near each other, away from the kinks of the default options by at least 1e-3.
 func anyLossBatch(t *rapid.T) LossBatch {
 	n := rapid.IntRange(1, 12).Draw(t, "n")
-	b := LossBatch{Mask: make([]bool, n)}
+	b := LossBatch{Weight: make([]float64, n)}
 	kinks := []float64{math.Log(.8), math.Log(1.2), math.Log(3), -20, 20}
 	for j := range n {
 		d := rapid.Float64Range(-2, 2).Draw(t, "d")
@@ -127,7 +127,7 @@ func anyLossBatch(t *rapid.T) LossBatch {
 		b.OldLogProb = append(b.OldLogProb, old)
 		b.LogProb = append(b.LogProb, old+d)
 		b.Advantage = append(b.Advantage, anyFloat(3).Draw(t, "advantage"))
-		b.Mask[j] = rapid.IntRange(0, 3).Draw(t, "mask") > 0
+		b.Weight[j] = rapid.SampledFrom([]float64{0, 1e-3, .25, 1, 37.5}).Draw(t, "weight")
 	}
 	return b
 }
@@ -136,9 +136,8 @@ func anyLossBatch(t *rapid.T) LossBatch {
 func TestPPOGradient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyLossBatch(t)
-		o := &PPOOptions{Denominator: rapid.SampledFrom([]float64{0, 1, 37.5}).Draw(t, "denominator")}
 		grad := make([]float64, len(b.LogProb))
-		if _, _, err := PPOLoss(grad, b, o); err != nil {
+		if _, _, err := PPOLoss(grad, b, nil); err != nil {
 			t.Fatal(err)
 		}
 		const h = 1e-5
@@ -147,7 +146,7 @@ func TestPPOGradient(t *testing.T) {
 				moved := b
 				moved.LogProb = slices.Clone(b.LogProb)
 				moved.LogProb[j] += d
-				loss, _, err := PPOLoss(nil, moved, o)
+				loss, _, err := PPOLoss(nil, moved, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,15 +155,15 @@ func TestPPOGradient(t *testing.T) {
 			if want := (at(h) - at(-h)) / (2 * h); math.Abs(grad[j]-want) > 1e-6*math.Max(1, math.Abs(want)) {
 				t.Fatalf("position %d: gradient %v, central difference %v", j, grad[j], want)
 			}
-			if !b.Mask[j] && (grad[j] != 0 || math.Signbit(grad[j])) {
-				t.Fatalf("masked position %d has gradient %v", j, grad[j])
+			if b.Weight[j] == 0 && (grad[j] != 0 || math.Signbit(grad[j])) {
+				t.Fatalf("position %d of weight 0 has gradient %v", j, grad[j])
 			}
 		}
 	})
 }
 
-// With the denominator of the whole step, micro-batches add up to the whole, however it is cut; masked contents are
-// never read (properties 2, 12).
+// With the weights of the whole step, micro-batches add up to the whole, however it is cut; contents of weight 0 are never
+// read (properties 2, 12).
 func TestPPOMicroBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyLossBatch(t)
@@ -173,9 +172,9 @@ func TestPPOMicroBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		noisy := LossBatch{slices.Clone(b.LogProb), slices.Clone(b.OldLogProb), slices.Clone(b.Advantage), b.Mask}
-		for j, m := range b.Mask {
-			if !m {
+		noisy := LossBatch{slices.Clone(b.LogProb), slices.Clone(b.OldLogProb), slices.Clone(b.Advantage), b.Weight}
+		for j, w := range b.Weight {
+			if w == 0 {
 				noisy.LogProb[j], noisy.OldLogProb[j], noisy.Advantage[j] = math.NaN(), math.Inf(-1), math.Inf(1)
 			}
 		}
@@ -184,8 +183,8 @@ func TestPPOMicroBatches(t *testing.T) {
 		var tokens int
 		for from := 0; from < len(grad); {
 			to := rapid.IntRange(from+1, len(grad)).Draw(t, "to")
-			part := LossBatch{noisy.LogProb[from:to], noisy.OldLogProb[from:to], noisy.Advantage[from:to], noisy.Mask[from:to]}
-			l, s, err := PPOLoss(parts[from:to], part, &PPOOptions{Denominator: float64(stats.Tokens)})
+			part := LossBatch{noisy.LogProb[from:to], noisy.OldLogProb[from:to], noisy.Advantage[from:to], noisy.Weight[from:to]}
+			l, s, err := PPOLoss(parts[from:to], part, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,28 +205,55 @@ func TestTokenMean(t *testing.T) {
 	// E19 and case 26: two sequences, 2 tokens of loss 1 and 8 of loss 2. Averaging the means of two micro-batches
 	// gives 1.5.
 	mk := func(n int, loss float64) LossBatch {
-		b := LossBatch{LogProb: make([]float64, n), OldLogProb: make([]float64, n), Advantage: make([]float64, n)}
+		b := LossBatch{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 		for j := range n {
-			b.Advantage[j] = -loss
+			b.Advantage[j], b.Weight[j] = -loss, .1
 		}
 		return b
 	}
-	a, _, err := PPOLoss(nil, mk(2, 1), &PPOOptions{Denominator: 10})
-	c, _, err2 := PPOLoss(nil, mk(8, 2), &PPOOptions{Denominator: 10})
+	a, _, err := PPOLoss(nil, mk(2, 1), nil)
+	c, _, err2 := PPOLoss(nil, mk(8, 2), nil)
 	if err != nil || err2 != nil || math.Abs(a+c-1.8) > 1e-12 {
 		t.Errorf("got %v, %v, %v, want a sum of 1.8", a+c, err, err2)
 	}
 }
 
+// Without weights each position has 1/len, and a masked mean is 1/N at the N positions that count.
+func TestNoWeight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		masked := anyLossBatch(t)
+		var b LossBatch
+		n := 0
+		for _, w := range masked.Weight {
+			if w > 0 {
+				n++
+			}
+		}
+		for j, w := range masked.Weight {
+			if w > 0 {
+				masked.Weight[j] = 1 / float64(n)
+				b.LogProb = append(b.LogProb, masked.LogProb[j])
+				b.OldLogProb = append(b.OldLogProb, masked.OldLogProb[j])
+				b.Advantage = append(b.Advantage, masked.Advantage[j])
+			}
+		}
+		want, wantStats, err := PPOLoss(nil, masked, nil)
+		got, stats, err2 := PPOLoss(nil, b, nil)
+		if err != nil || err2 != nil || got != want || stats != wantStats || stats.Tokens != n {
+			t.Fatalf("loss %v, %+v, error %v; with weights %v, %+v, %v", got, stats, err2, want, wantStats, err)
+		}
+	})
+}
+
 func TestPPOMasked(t *testing.T) {
 	// Case 24: at a pad the log-ratio is 200, and exp(200) times 0 is no gradient to have.
 	grad := []float64{7, 7}
-	loss, stats, err := PPOLoss(grad, LossBatch{[]float64{0, -1}, []float64{-200, -1}, []float64{1, 1}, []bool{false, true}}, nil)
+	loss, stats, err := PPOLoss(grad, LossBatch{[]float64{0, -1}, []float64{-200, -1}, []float64{1, 1}, []float64{0, 1}}, nil)
 	if diff := cmp.Diff([]float64{0, -1}, grad); diff != "" || loss != -1 || err != nil || stats.Tokens != 1 || stats.ApproxKL != 0 {
 		t.Errorf("loss %v, %+v, error %v, gradient (-want +got):\n%s", loss, stats, err, diff)
 	}
 	// Case 25: no position counts.
-	for _, b := range []LossBatch{{}, {[]float64{math.NaN()}, []float64{0}, []float64{0}, []bool{false}}} {
+	for _, b := range []LossBatch{{}, {[]float64{math.NaN()}, []float64{0}, []float64{0}, []float64{0}}} {
 		grad := make([]float64, len(b.LogProb))
 		loss, stats, err := PPOLoss(grad, b, nil)
 		if loss != 0 || stats != (PPOStats{}) || err != nil || slices.ContainsFunc(grad, func(g float64) bool { return g != 0 }) {
@@ -250,12 +276,12 @@ func TestPPOFinite(t *testing.T) {
 }
 
 func TestPPOStats(t *testing.T) {
-	// Ratios 1, 1.5 (outside above), .5 (outside below, A > 0: still has a gradient) and one masked.
+	// Ratios 1, 1.5 (outside above), .5 (outside below, A > 0: still has a gradient) and one of weight 0.
 	b := LossBatch{
 		LogProb:    []float64{-1, -1 + math.Log(1.5), -1 + math.Log(.5), 0},
 		OldLogProb: []float64{-1, -1, -1, -1},
 		Advantage:  []float64{0, 1, 1, 1},
-		Mask:       []bool{true, true, true, false},
+		Weight:     []float64{.1, 2, 3, 0}, // shares and means count each once
 	}
 	_, got, err := PPOLoss(nil, b, nil)
 	want := PPOStats{Tokens: 3, ClipFraction: 2. / 3, ZeroGradient: 2. / 3, MeanKL: -math.Log(.75) / 3, ApproxKL: (0 + .5 - math.Log(1.5) - .5 - math.Log(.5)) / 3}
@@ -266,7 +292,7 @@ func TestPPOStats(t *testing.T) {
 
 func TestPPOErrors(t *testing.T) {
 	ok := func() LossBatch {
-		return LossBatch{[]float64{-1, -1}, []float64{-1, -1}, []float64{1, 1}, []bool{true, true}}
+		return LossBatch{[]float64{-1, -1}, []float64{-1, -1}, []float64{1, 1}, []float64{1, 1}}
 	}
 	tests := []struct {
 		name   string
@@ -277,7 +303,11 @@ func TestPPOErrors(t *testing.T) {
 		{"old", func(b *LossBatch, _ *PPOOptions) { b.OldLogProb = b.OldLogProb[:1] }, ErrShape,
 			"OldLogProb is of length 1"},
 		{"advantage", func(b *LossBatch, _ *PPOOptions) { b.Advantage = append(b.Advantage, 1) }, ErrShape, "Advantage is of length 3"}, // case 18
-		{"mask", func(b *LossBatch, _ *PPOOptions) { b.Mask = []bool{} }, ErrShape, "Mask is of length 0"},
+		{"weight", func(b *LossBatch, _ *PPOOptions) { b.Weight = []float64{} }, ErrShape, "Weight is of length 0"},
+		{"negative weight", func(b *LossBatch, _ *PPOOptions) { b.Weight[1] = -.5 }, nil,
+			"Weight[1] is -0.5, want a number >= 0"},
+		{"NaN weight", func(b *LossBatch, _ *PPOOptions) { b.Weight[0] = math.NaN() }, ErrNonFinite, "Weight[0] is NaN"},
+		{"Inf weight", func(b *LossBatch, _ *PPOOptions) { b.Weight[1] = math.Inf(1) }, ErrNonFinite, "Weight[1] is +Inf"},
 		{"gradient", func(b *LossBatch, _ *PPOOptions) { *b = LossBatch{} }, ErrShape, "grad is of length 2"},
 		{"NaN", func(b *LossBatch, _ *PPOOptions) { b.LogProb[1] = math.NaN() }, ErrNonFinite, "LogProb[1] is NaN"},
 		{"Inf", func(b *LossBatch, _ *PPOOptions) { b.OldLogProb[0] = math.Inf(-1) }, ErrNonFinite, "OldLogProb[0] is -Inf"},
@@ -286,14 +316,13 @@ func TestPPOErrors(t *testing.T) {
 			"the loss is -Inf"},
 		{"ratio overflow", func(b *LossBatch, _ *PPOOptions) { b.LogProb[1], b.OldLogProb[1] = 1e308, -1e308 }, ErrNonFinite,
 			"LogProb[1] - OldLogProb[1] is +Inf"},
-		{"gradient overflow", func(b *LossBatch, o *PPOOptions) { b.Advantage[1], o.Denominator = -1, 1e-320 }, ErrNonFinite,
-			"grad[0] is -Inf"}, // the loss is 0
+		{"weight overflow", func(b *LossBatch, _ *PPOOptions) {
+			*b = LossBatch{b.LogProb, b.OldLogProb, []float64{10, -10}, []float64{1e308, 1e308}}
+		}, ErrNonFinite, "the loss is NaN"}, // terms that would cancel
 		{"low", func(_ *LossBatch, o *PPOOptions) { o.ClipLow = 1 }, nil, "PPOOptions.ClipLow is 1"},
 		{"high", func(_ *LossBatch, o *PPOOptions) { o.ClipHigh = -.1 }, nil, "PPOOptions.ClipHigh is -0.1"},
 		{"dual", func(_ *LossBatch, o *PPOOptions) { o.DualClip = new(1.0) }, nil, "PPOOptions.DualClip is 1"},
 		{"clamp", func(_ *LossBatch, o *PPOOptions) { o.RatioClamp = 701 }, nil, "PPOOptions.RatioClamp is 701"},
-		{"denominator", func(_ *LossBatch, o *PPOOptions) { o.Denominator = math.NaN() }, nil,
-			"PPOOptions.Denominator is NaN"},
 	}
 	for _, tt := range tests {
 		b, o := ok(), &PPOOptions{}
@@ -311,12 +340,12 @@ func TestPPOErrors(t *testing.T) {
 func BenchmarkPPOLoss(b *testing.B) {
 	const n = 10_000
 	rng := rand.New(rand.NewPCG(1, 2))
-	in := LossBatch{make([]float64, n), make([]float64, n), make([]float64, n), make([]bool, n)}
+	in := LossBatch{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 	for j := range n {
 		in.OldLogProb[j] = -3 * rng.Float64()
 		in.LogProb[j] = in.OldLogProb[j] + .3*rng.NormFloat64()
 		in.Advantage[j] = rng.NormFloat64()
-		in.Mask[j] = rng.IntN(4) > 0
+		in.Weight[j] = float64(min(rng.IntN(4), 1)) / n
 	}
 	grad := make([]float64, n)
 	b.ReportAllocs()

@@ -126,9 +126,9 @@ func anyBatch(t *rapid.T) []Trajectory {
 	return batch
 }
 
-func mustGAE(t testing.TB, batch []Trajectory, o *GAEOptions) *Credit {
+func mustTurnGAE(t testing.TB, batch []Trajectory, o *TurnGAEOptions) *Credit {
 	t.Helper()
-	c, err := GAE(nil, batch, o)
+	c, err := TurnGAE(nil, batch, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,6 +260,9 @@ func TestNorm(t *testing.T) {
 			[]float64{-1.5 / (math.Sqrt(1.25) + 1), -.5 / (math.Sqrt(1.25) + 1), .5 / (math.Sqrt(1.25) + 1), 1.5 / (math.Sqrt(1.25) + 1)}, false,
 			"squared sum 5 over 4"},
 		{"none", []float64{1, 2, 6}, norm{std: StdNone}, []float64{-2, -1, 3}, false, "centred"},
+		{"off", []float64{1, 2, 6}, norm{std: StdOff}, []float64{1, 2, 6}, false, "as they are"},
+		{"off, equal", []float64{2, 2}, norm{std: StdOff}, []float64{2, 2}, false, "equal numbers are not a centre"},
+		{"off, one", []float64{.7}, norm{std: StdOff}, []float64{.7}, false, "compared with none"},
 		{"residue", []float64{.95, .95, math.Nextafter(.95, 1)}, norm{std: StdSample, floor: 1e-8},
 			[]float64{0, 0, math.Nextafter(.95, 1) - .95}, true,
 			"case 8: a deviation of 6e-17 is rounding, and dividing by it gives 1"},
@@ -320,7 +323,7 @@ func TestNormProperties(t *testing.T) {
 	})
 }
 
-func TestGAE(t *testing.T) {
+func TestTurnGAE(t *testing.T) {
 	e1 := episode(Terminated, []float64{0, 0, 0, 10}, []float64{2, 3, 5, 8})
 	e2 := copyBatch([]Trajectory{e1})[0]
 	e2.Turns[1].Invalid = true
@@ -333,49 +336,54 @@ func TestGAE(t *testing.T) {
 	tests := []struct {
 		name   string
 		batch  []Trajectory
-		o      *GAEOptions
+		o      *TurnGAEOptions
 		want   []float64
 		target []float64
 		reason string
 	}{
-		{"raw", []Trajectory{e1}, &GAEOptions{NoBatchNorm: true}, []float64{6.017275, 5.725512, 4.405, 2}, target, "E1"},
+		{"raw", []Trajectory{e1}, &TurnGAEOptions{Norm: Norm{Std: StdOff}}, []float64{6.017275, 5.725512, 4.405, 2}, target, "E1"},
 		{"default", []Trajectory{e1}, nil, []float64{.933558, .749560, -.083211, -1.599907}, target, "E1, population"},
-		{"sample", []Trajectory{e1}, &GAEOptions{Std: StdSample}, []float64{.808485, .649138, -.072063, -1.385560}, target,
+		{"sample", []Trajectory{e1}, &TurnGAEOptions{Norm: Norm{Std: StdSample}}, []float64{.808485, .649138, -.072063, -1.385560}, target,
 			"E1, sample"},
-		{"centred", []Trajectory{e1}, &GAEOptions{Std: StdNone}, []float64{1.480328, 1.188566, -.131947, -2.536947}, target,
+		{"centred", []Trajectory{e1}, &TurnGAEOptions{Norm: Norm{Std: StdNone}}, []float64{1.480328, 1.188566, -.131947, -2.536947}, target,
 			"E1 less its mean 4.536947"},
 		{"invalid", []Trajectory{e2}, nil, []float64{.960379, .710440, -.068231, -1.602589}, target, "E2"},
-		{"invalid, raw", []Trajectory{e2}, &GAEOptions{NoBatchNorm: true}, []float64{6.017275, 5.625512, 4.405, 2}, target,
+		{"invalid, raw", []Trajectory{e2}, &TurnGAEOptions{Norm: Norm{Std: StdOff}}, []float64{6.017275, 5.625512, 4.405, 2}, target,
 			"E2"},
-		{"bootstrap", []Trajectory{e3}, &GAEOptions{NoBatchNorm: true}, []float64{3.554717, 2.996917, 1.381625, -1.35}, nil,
+		{"bootstrap", []Trajectory{e3}, &TurnGAEOptions{Norm: Norm{Std: StdOff}}, []float64{3.554717, 2.996917, 1.381625, -1.35}, nil,
 			"E3"},
-		{"terminal", []Trajectory{noFinal(e3)}, &GAEOptions{NoBatchNorm: true, Truncation: Terminal}, []float64{-1.333644, -2.41955, -4.62, -8}, nil,
+		{"terminal", []Trajectory{noFinal(e3)}, &TurnGAEOptions{Norm: Norm{Std: StdOff}, Truncation: TruncationTerminal}, []float64{-1.333644, -2.41955, -4.62, -8}, nil,
 			"E3"},
-		{"drop", []Trajectory{noFinal(e3), e1}, &GAEOptions{NoBatchNorm: true, Truncation: Drop},
+		{"drop", []Trajectory{noFinal(e3), e1}, &TurnGAEOptions{Norm: Norm{Std: StdOff}, Truncation: TruncationDrop},
 			[]float64{0, 0, 0, 0, 6.017275, 5.725512, 4.405, 2}, append([]float64{0, 0, 0, 0}, target...),
 			"3.1: the trajectory is excluded"},
 		{"terminal value unused", []Trajectory{withFinal(episode(Terminated, []float64{1, 1, 1}, []float64{2, 2, 2}), 50)},
-			&GAEOptions{Gamma: new(.99), Lambda: new(0.0), NoBatchNorm: true}, []float64{.98, .98, -1}, nil,
+			&TurnGAEOptions{Gamma: new(.99), Lambda: new(0.0), Norm: Norm{Std: StdOff}}, []float64{.98, .98, -1}, nil,
 			"case 14: the last A is r - V = -1"},
 		{"truncation is no end", []Trajectory{withFinal(episode(Truncated, []float64{0, 0, 0}, []float64{.5, .5, .5}), .9)},
-			&GAEOptions{Gamma: new(.99), NoBatchNorm: true}, []float64{.336153, .362736, .391}, nil, "case 15"},
+			&TurnGAEOptions{Gamma: new(.99), Norm: Norm{Std: StdOff}}, []float64{.336153, .362736, .391}, nil, "case 15"},
 		{"returns before zeroing", []Trajectory{episode(Terminated, []float64{1.5}, []float64{1})}, nil, []float64{0}, []float64{1.5},
 			"case 16: A .5 and V 1 give 1.5, whatever the norm does to A"},
-		{"excluded turn", []Trajectory{masked}, &GAEOptions{NoBatchNorm: true}, []float64{6.017275, 5.725512, 0, 2}, target,
+		{"excluded turn", []Trajectory{masked}, &TurnGAEOptions{Norm: Norm{Std: StdOff}}, []float64{6.017275, 5.725512, 0, 2}, target,
 			"2: stays in the sweep, weight 0"},
-		{"turn without trainable token", []Trajectory{untrained}, &GAEOptions{NoBatchNorm: true}, []float64{6.017275, 5.725512, 0, 2}, target,
+		{"turn without trainable token", []Trajectory{untrained}, &TurnGAEOptions{Norm: Norm{Std: StdOff}}, []float64{6.017275, 5.725512, 0, 2}, target,
 			"2: has no vote"},
 		{"norm over voters", []Trajectory{masked}, nil, []float64{.785371, .625840, 0, -1.411211}, target,
 			"mean 4.580929, population deviation 1.828875 of three"},
+		{"one turn", []Trajectory{scored("", 3)}, nil, []float64{0}, []float64{3}, "norm 1"},
+		{"one turn, raw", []Trajectory{scored("", 3)}, &TurnGAEOptions{Norm: Norm{Singleton: SingletonRaw}}, []float64{3}, nil,
+			"norm 1"},
+		{"one turn, off", []Trajectory{scored("", 3)}, &TurnGAEOptions{Norm: Norm{Std: StdOff, Singleton: SingletonError}},
+			[]float64{3}, nil, "nothing is compared"},
 		{"empty batch", nil, nil, []float64{}, []float64{}, "nothing to do"},
-		{"residue bootstraps from outside", []Trajectory{{Excluded: "x", Turns: []Turn{{Value: 100}}}, e1}, &GAEOptions{NoBatchNorm: true},
+		{"residue bootstraps from outside", []Trajectory{{Excluded: "x", Turns: []Turn{{Value: 100}}}, e1}, &TurnGAEOptions{Norm: Norm{Std: StdOff}},
 			[]float64{0, 6.017275, 5.725512, 4.405, 2}, append([]float64{0}, target...),
 			"case 2 for turns: an excluded neighbour is never read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before := copyBatch(tt.batch)
-			c := mustGAE(t, tt.batch, tt.o)
+			c := mustTurnGAE(t, tt.batch, tt.o)
 			if diff := cmp.Diff(tt.want, c.Advantage, digits); diff != "" {
 				t.Errorf("%s: advantage (-want +got):\n%s", tt.reason, diff)
 			}
@@ -396,22 +404,90 @@ func TestNoVote(t *testing.T) {
 	bare.Turns[0].Tokens = nil
 	nan := episode(Terminated, []float64{math.NaN()}, nil)
 	batch := []Trajectory{episode(Terminated, []float64{1}, nil), bare, nan, {Excluded: "crashed"}, episode(Truncated, []float64{2}, nil)}
-	c := mustGAE(t, batch, &GAEOptions{Truncation: Drop, ExcludeNonFinite: true})
+	c := mustTurnGAE(t, batch, &TurnGAEOptions{Truncation: TruncationDrop, ExcludeNonFinite: true})
 	if diff := cmp.Diff([]string{"", "no trainable token", "non-finite", "crashed", "truncated"}, c.NoVote); diff != "" {
-		t.Errorf("GAE (-want +got):\n%s", diff)
+		t.Errorf("TurnGAE (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]float64{1, 100, 0, 0}, c.ValueTarget); diff != "" {
 		t.Errorf("a turn without trainable tokens still has a value to learn (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]bool{true, false, false, false}, c.Vote); diff != "" {
+		t.Errorf("votes (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff([]int{0, 1, 2, 3, 3, 4}, c.Start); diff != "" {
 		t.Errorf("start (-want +got):\n%s", diff)
 	}
-	c = mustGRPO(t, batch, &GRPOOptions{Std: StdNone, ExcludeNonFinite: true})
+	c = mustGRPO(t, batch, &GRPOOptions{ExcludeNonFinite: true, Norm: Norm{Std: StdNone}})
 	if diff := cmp.Diff([]string{"", "no trainable token", "non-finite", "crashed", ""}, c.NoVote); diff != "" {
 		t.Errorf("GRPO (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]float64{-.5, 0, 0, .5}, c.Advantage); diff != "" || c.ValueTarget != nil {
 		t.Errorf("GRPO: targets %v (-want +got):\n%s", c.ValueTarget, diff)
+	}
+}
+
+// TokenAdvantages follows a plain walk over the trainable tokens, whoever votes.
+func TestTokenAdvantages(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		batch := anyBatch(t)
+		for i := range batch {
+			for k := range batch[i].Turns {
+				for range rapid.IntRange(0, 2).Draw(t, "more") {
+					tok := Token{Trainable: rapid.Bool().Draw(t, "trainable")}
+					batch[i].Turns[k].Tokens = append(batch[i].Turns[k].Tokens, tok)
+				}
+			}
+		}
+		c, err := TurnGAE(nil, batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{}
+		for i, b := range batch {
+			for k, u := range b.Turns {
+				trainable := 0
+				for _, tok := range u.Tokens {
+					if tok.Trainable {
+						want = append(want, c.Advantage[c.Start[i]+k])
+						trainable++
+					}
+				}
+				if votes := trainable > 0 && !u.Excluded && b.Excluded == ""; votes != c.Vote[c.Start[i]+k] {
+					t.Fatalf("trajectory %d, turn %d: vote %v", i, k, !votes)
+				}
+				if !c.Vote[c.Start[i]+k] && c.Advantage[c.Start[i]+k] != 0 {
+					t.Fatalf("trajectory %d, turn %d has no vote and advantage %v", i, k, c.Advantage[c.Start[i]+k])
+				}
+			}
+		}
+		if diff := cmp.Diff(want, append([]float64{}, c.TokenAdvantages([]float64{7, 7}, batch)...)); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTokenAdvantagesOfAnotherBatch(t *testing.T) {
+	two, three := episode(Terminated, []float64{1, 2}, nil), episode(Terminated, []float64{1, 2, 3}, nil)
+	c := mustTurnGAE(t, []Trajectory{two, three}, nil)
+	short := &Credit{Start: c.Start, Advantage: c.Advantage[:4]}
+	for _, tt := range []struct {
+		name   string
+		c      *Credit
+		batch  []Trajectory
+		reason string
+	}{
+		{"fewer", c, []Trajectory{two}, "a trajectory less"},
+		{"more", c, []Trajectory{two, three, two}, "a trajectory more"},
+		{"swapped", c, []Trajectory{three, two}, "as many turns, other places"},
+		{"longer", c, []Trajectory{two, two}, "a turn less"},
+		{"nil", nil, []Trajectory{two}, "no credit"},
+		{"zero", &Credit{}, []Trajectory{two}, "no credit"},
+		{"short", short, []Trajectory{two, three}, "made by hand"},
+	} {
+		got := tt.c.TokenAdvantages(nil, tt.batch)
+		if len(got) < 2 || slices.ContainsFunc(got, finite) {
+			t.Errorf("%s (%s): got %v, want NaN for each token", tt.name, tt.reason, got)
+		}
 	}
 }
 
@@ -440,32 +516,36 @@ func TestEstimatorErrors(t *testing.T) {
 		{"open", gaeError([]Trajectory{good, open}, nil), ErrOpenTrajectory, "trajectory 1, turn 0: End is continue", "2"},
 		{"open", grpoError([]Trajectory{open}, nil), ErrOpenTrajectory, "trajectory 0, turn 0", "2"},
 		{"value", gaeError([]Trajectory{bad}, nil), ErrNonFinite, "trajectory 0, turn 1: Value is -Inf", "2"},
-		{"value, gamma 0", gaeError([]Trajectory{bad}, &GAEOptions{Gamma: new(0.0)}), ErrNonFinite, "turn 1: Value",
+		{"value, gamma 0", gaeError([]Trajectory{bad}, &TurnGAEOptions{Gamma: new(0.0)}), ErrNonFinite, "turn 1: Value",
 			"0*Inf must not hide it"},
 		{"final value", gaeError([]Trajectory{withFinal(cut, math.NaN())}, nil), ErrNonFinite, "trajectory 0: FinalValue is NaN",
 			"2"},
 		{"reward", grpoError([]Trajectory{good, nan}, nil), ErrNonFinite, "trajectory 1, turn 1: Reward is NaN", "2"},
 		{"overflow", grpoError([]Trajectory{big}, nil), ErrNonFinite, "the score is +Inf",
 			"finite rewards whose sum is not"},
-		{"overflow", gaeError([]Trajectory{big}, &GAEOptions{Gamma: new(1.0)}), ErrNonFinite, "turn 0: the advantage",
+		{"overflow", gaeError([]Trajectory{big}, &TurnGAEOptions{Gamma: new(1.0)}), ErrNonFinite, "turn 0: the advantage",
 			"as above"},
-		{"penalty overflow", gaeError([]Trajectory{low, good}, &GAEOptions{InvalidPenalty: new(1e308)}), ErrNonFinite,
+		{"penalty overflow", gaeError([]Trajectory{low, good}, &TurnGAEOptions{InvalidPenalty: new(1e308)}), ErrNonFinite,
 			"trajectory 0, turn 0: the advantage is -Inf", "a finite advantage less a finite penalty"},
-		{"target overflow", gaeError([]Trajectory{far}, &GAEOptions{Gamma: new(1.0), Lambda: new(1.0)}), ErrNonFinite, "turn 0: the value target is", "V + A"},
-		{"centred overflow", gaeError(apart, &GAEOptions{Std: StdNone}), ErrNonFinite, "a centred advantage is +Inf", "a mean of -8.5e307"},
-		{"centred overflow", grpoError(apart, &GRPOOptions{Std: StdNone}), ErrNonFinite, "trajectory 3: the centred score is +Inf", "as above"},
-		{"singleton", grpoError([]Trajectory{good}, &GRPOOptions{Singleton: SingletonError}), nil, `trajectory 0: Group is "" with one voter`,
+		{"target overflow", gaeError([]Trajectory{far}, &TurnGAEOptions{Gamma: new(1.0), Lambda: new(1.0)}), ErrNonFinite, "turn 0: the value target is", "V + A"},
+		{"centred overflow", gaeError(apart, &TurnGAEOptions{Norm: Norm{Std: StdNone}}), ErrNonFinite, "a centred advantage is +Inf", "a mean of -8.5e307"},
+		{"centred overflow", grpoError(apart, &GRPOOptions{Norm: Norm{Std: StdNone}}), ErrNonFinite, "trajectory 3: the centred score is +Inf", "as above"},
+		{"singleton", grpoError([]Trajectory{good}, &GRPOOptions{Norm: Norm{Singleton: SingletonError}}), nil, `trajectory 0: Group is "" with one voter`,
 			"norm 1"},
-		{"gamma", gaeError(nil, &GAEOptions{Gamma: new(1.1)}), nil, "GAEOptions.Gamma is 1.1", "4"},
-		{"gamma NaN", gaeError(nil, &GAEOptions{Gamma: new(math.NaN())}), nil, "GAEOptions.Gamma is NaN", "4"},
-		{"lambda", gaeError(nil, &GAEOptions{Lambda: new(-.1)}), nil, "GAEOptions.Lambda is -0.1", "4"},
-		{"penalty", gaeError(nil, &GAEOptions{InvalidPenalty: new(-1.0)}), nil, "GAEOptions.InvalidPenalty", "4"},
-		{"truncation", gaeError(nil, &GAEOptions{Truncation: 3}), nil, "GAEOptions.Truncation is 3", "three values"},
-		{"std", gaeError(nil, &GAEOptions{Std: 4}), nil, "GAEOptions.Std is 4", "four values"},
-		{"eps", gaeError(nil, &GAEOptions{Eps: new(-1.0)}), nil, "GAEOptions.Eps", ">= 0"},
+		{"gamma", gaeError(nil, &TurnGAEOptions{Gamma: new(1.1)}), nil, "TurnGAEOptions.Gamma is 1.1", "4"},
+		{"gamma NaN", gaeError(nil, &TurnGAEOptions{Gamma: new(math.NaN())}), nil, "TurnGAEOptions.Gamma is NaN", "4"},
+		{"lambda", gaeError(nil, &TurnGAEOptions{Lambda: new(-.1)}), nil, "TurnGAEOptions.Lambda is -0.1", "4"},
+		{"penalty", gaeError(nil, &TurnGAEOptions{InvalidPenalty: new(-1.0)}), nil, "TurnGAEOptions.InvalidPenalty", "4"},
+		{"truncation", gaeError(nil, &TurnGAEOptions{Truncation: 3}), nil, "TurnGAEOptions.Truncation is 3", "three values"},
+		{"std", gaeError(nil, &TurnGAEOptions{Norm: Norm{Std: 5}}), nil, "TurnGAEOptions.Norm.Std is 5", "five values"},
+		{"eps", gaeError(nil, &TurnGAEOptions{Norm: Norm{Eps: new(-1.0)}}), nil, "TurnGAEOptions.Norm.Eps", ">= 0"},
 		{"penalty", grpoError(nil, &GRPOOptions{InvalidPenalty: new(math.Inf(1))}), nil, "GRPOOptions.InvalidPenalty", "4"},
-		{"floor", grpoError(nil, &GRPOOptions{StdFloor: new(-1.0)}), nil, "GRPOOptions.StdFloor", "4"},
-		{"singleton", grpoError(nil, &GRPOOptions{Singleton: 3}), nil, "GRPOOptions.Singleton is 3", "three values"},
+		{"floor", grpoError(nil, &GRPOOptions{Norm: Norm{StdFloor: new(-1.0)}}), nil, "GRPOOptions.Norm.StdFloor", "4"},
+		{"one turn", gaeError([]Trajectory{scored("", 1)}, &TurnGAEOptions{Norm: Norm{Singleton: SingletonError}}), nil,
+			"rl: the batch is one voting turn, want two or more", "norm 1"},
+		{"singleton", gaeError(nil, &TurnGAEOptions{Norm: Norm{Singleton: 3}}), nil, "TurnGAEOptions.Norm.Singleton is 3",
+			"three values"},
+		{"singleton", grpoError(nil, &GRPOOptions{Norm: Norm{Singleton: 3}}), nil, "GRPOOptions.Norm.Singleton is 3", "three values"},
 	}
 	for _, tt := range tests {
 		err := tt.err()
@@ -475,8 +555,8 @@ func TestEstimatorErrors(t *testing.T) {
 	}
 }
 
-func gaeError(batch []Trajectory, o *GAEOptions) func() error {
-	return func() error { _, err := GAE(nil, batch, o); return err }
+func gaeError(batch []Trajectory, o *TurnGAEOptions) func() error {
+	return func() error { _, err := TurnGAE(nil, batch, o); return err }
 }
 
 func grpoError(batch []Trajectory, o *GRPOOptions) func() error {
@@ -487,14 +567,14 @@ func grpoError(batch []Trajectory, o *GRPOOptions) func() error {
 func slowGAE(b *Trajectory, gamma, lambda, penalty float64, mode Truncation) (advantage, target []float64) {
 	n := len(b.Turns)
 	advantage, target = make([]float64, n), make([]float64, n)
-	if b.Excluded != "" || mode == Drop && b.Turns[n-1].End == Truncated {
+	if b.Excluded != "" || mode == TruncationDrop && b.Turns[n-1].End == Truncated {
 		return advantage, target
 	}
 	after := func(k int) float64 {
 		switch {
 		case k+1 < n:
 			return b.Turns[k+1].Value
-		case b.Turns[k].End == Truncated && mode == Bootstrap:
+		case b.Turns[k].End == Truncated && mode == TruncationBootstrap:
 			return *b.FinalValue
 		}
 		return 0
@@ -513,17 +593,17 @@ func slowGAE(b *Trajectory, gamma, lambda, penalty float64, mode Truncation) (ad
 	return advantage, target
 }
 
-// GAE equals the sum of discounted errors; a batch gives what its trajectories give alone, in any order (properties 1,
+// TurnGAE equals the sum of discounted errors; a batch gives what its trajectories give alone, in any order (properties 1,
 // 3, 4).
-func TestGAEAgainstSum(t *testing.T) {
+func TestTurnGAEAgainstSum(t *testing.T) {
 	var reused *Credit
 	rapid.Check(t, func(t *rapid.T) {
 		batch := anyBatch(t)
 		unit := rapid.SampledFrom([]float64{0, .3, .95, 1})
 		gamma, lambda := unit.Draw(t, "gamma"), unit.Draw(t, "lambda")
-		mode := rapid.SampledFrom([]Truncation{Bootstrap, Terminal, Drop}).Draw(t, "truncation")
-		o := &GAEOptions{Gamma: &gamma, Lambda: &lambda, Truncation: mode, NoBatchNorm: true}
-		c, err := GAE(reused, batch, o)
+		mode := rapid.SampledFrom([]Truncation{TruncationBootstrap, TruncationTerminal, TruncationDrop}).Draw(t, "truncation")
+		o := &TurnGAEOptions{Gamma: &gamma, Lambda: &lambda, Truncation: mode, Norm: Norm{Std: StdOff}}
+		c, err := TurnGAE(reused, batch, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -545,8 +625,8 @@ func TestGAEAgainstSum(t *testing.T) {
 			}
 		}
 		raw := slices.Clone(c.Advantage)
-		o.NoBatchNorm = false
-		c = mustGAE(&testing.T{}, batch, o)
+		o.Norm = Norm{}
+		c = mustTurnGAE(&testing.T{}, batch, o)
 		packed = slowNorm(packed, StdPopulation, 1e-8)
 		for i := range batch {
 			for k, u := range batch[i].Turns {
@@ -571,7 +651,7 @@ func TestLambda(t *testing.T) {
 		gamma, lambda := rapid.Float64Range(0, 1).Draw(t, "gamma"), rapid.Float64Range(0, 1).Draw(t, "lambda")
 		final := anyFloat(3).Draw(t, "final")
 		get := func(lambda float64, b Trajectory) *Credit {
-			c, err := GAE(nil, []Trajectory{b}, &GAEOptions{Gamma: &gamma, Lambda: &lambda, NoBatchNorm: true})
+			c, err := TurnGAE(nil, []Trajectory{b}, &TurnGAEOptions{Gamma: &gamma, Lambda: &lambda, Norm: Norm{Std: StdOff}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -601,8 +681,8 @@ func TestBootstrapZero(t *testing.T) {
 		for i := range batch {
 			batch[i].FinalValue = new(0.0)
 		}
-		a, err := GAE(nil, batch, &GAEOptions{Truncation: Bootstrap})
-		b, err2 := GAE(nil, batch, &GAEOptions{Truncation: Terminal})
+		a, err := TurnGAE(nil, batch, &TurnGAEOptions{Truncation: TruncationBootstrap})
+		b, err2 := TurnGAE(nil, batch, &TurnGAEOptions{Truncation: TruncationTerminal})
 		for i := range batch {
 			u := &batch[i].Turns[len(batch[i].Turns)-1]
 			if u.End == Truncated {
@@ -610,7 +690,7 @@ func TestBootstrapZero(t *testing.T) {
 			}
 			batch[i].FinalValue = new(1e9)
 		}
-		c, err3 := GAE(nil, batch, nil)
+		c, err3 := TurnGAE(nil, batch, nil)
 		if err := errors.Join(err, err2, err3); err != nil {
 			t.Fatal(err)
 		}
@@ -637,7 +717,7 @@ func TestTokensDoNotCount(t *testing.T) {
 			}
 		}
 		for _, estimate := range []func([]Trajectory) (*Credit, error){
-			func(b []Trajectory) (*Credit, error) { return GAE(nil, b, nil) },
+			func(b []Trajectory) (*Credit, error) { return TurnGAE(nil, b, nil) },
 			func(b []Trajectory) (*Credit, error) { return GRPO(nil, b, nil) },
 		} {
 			want, err := estimate(batch)
@@ -662,7 +742,7 @@ func TestPermutation(t *testing.T) {
 			shuffled[to] = batch[from]
 		}
 		for _, estimate := range []func([]Trajectory) (*Credit, error){
-			func(b []Trajectory) (*Credit, error) { return GAE(nil, b, nil) },
+			func(b []Trajectory) (*Credit, error) { return TurnGAE(nil, b, nil) },
 			func(b []Trajectory) (*Credit, error) { return GRPO(nil, b, nil) },
 		} {
 			want, err := estimate(batch)
@@ -716,39 +796,43 @@ func TestGRPO(t *testing.T) {
 	}{
 		{"sample", group("g", 1, 1, 1, 0, 0, 0, 0, 0), nil, []float64{1.207612, 1.207612, 1.207612, -.724567, -.724567, -.724567, -.724567, -.724567},
 			[3]int{1, 0, 0}, "E6"},
-		{"population", group("g", 1, 1, 1, 0, 0, 0, 0, 0), &GRPOOptions{Std: StdPopulation, Eps: new(0.0)},
+		{"population", group("g", 1, 1, 1, 0, 0, 0, 0, 0), &GRPOOptions{Norm: Norm{Std: StdPopulation, Eps: new(0.0)}},
 			[]float64{1.290994, 1.290994, 1.290994, -.774597, -.774597, -.774597, -.774597, -.774597}, [3]int{1, 0, 0},
 			"E6"},
-		{"none", group("g", 1, 1, 1, 0, 0, 0, 0, 0), &GRPOOptions{Std: StdNone}, []float64{.625, .625, .625, -.375, -.375, -.375, -.375, -.375},
+		{"none", group("g", 1, 1, 1, 0, 0, 0, 0, 0), &GRPOOptions{Norm: Norm{Std: StdNone}}, []float64{.625, .625, .625, -.375, -.375, -.375, -.375, -.375},
 			[3]int{1, 0, 0}, "E6"},
-		{"eps 1e-4", group("g", 1, 0), &GRPOOptions{Eps: new(1e-4)}, []float64{.707006795, -.707006795}, [3]int{1, 0, 0},
+		{"eps 1e-4", group("g", 1, 0), &GRPOOptions{Norm: Norm{Eps: new(1e-4)}}, []float64{.707006795, -.707006795}, [3]int{1, 0, 0},
 			"E7"},
 		{"eps 1e-6", group("g", 1, 0), nil, []float64{.707105781, -.707105781}, [3]int{1, 0, 0}, "E7"},
-		{"eps 1e-8", group("g", 1, 0), &GRPOOptions{Eps: new(1e-8)}, []float64{.707106771, -.707106771}, [3]int{1, 0, 0},
+		{"eps 1e-8", group("g", 1, 0), &GRPOOptions{Norm: Norm{Eps: new(1e-8)}}, []float64{.707106771, -.707106771}, [3]int{1, 0, 0},
 			"E7"},
 		{"one", group("g", 4), nil, []float64{0}, [3]int{0, 0, 1}, "E7, case 5"},
-		{"one, raw", group("g", 4), &GRPOOptions{Singleton: SingletonRaw}, []float64{4}, [3]int{0, 0, 1}, "case 5"},
+		{"one, raw", group("g", 4), &GRPOOptions{Norm: Norm{Singleton: SingletonRaw}}, []float64{4}, [3]int{0, 0, 1}, "case 5"},
+		{"off", append(group("a", 1, 3), group("b", 5, 5)...), &GRPOOptions{Norm: Norm{Std: StdOff}}, []float64{1, 3, 5, 5},
+			[3]int{2, 0, 0}, "scores as they are: equal ones teach too"},
+		{"one, off", group("g", 4), &GRPOOptions{Norm: Norm{Std: StdOff, Singleton: SingletonError}}, []float64{4}, [3]int{0, 0, 1},
+			"nothing is compared"},
 		{"unequal groups", append(group("a", 1, 3), group("b", 5)...), nil, []float64{-.707106, .707106, 0}, [3]int{1, 0, 1},
 			"case 6"},
-		{"three groups", slices.Concat(group("a", 1, 2, 3, 4), group("b", 10, 12), group("c", 5, 6, 7)), &GRPOOptions{Std: StdNone},
+		{"three groups", slices.Concat(group("a", 1, 2, 3, 4), group("b", 10, 12), group("c", 5, 6, 7)), &GRPOOptions{Norm: Norm{Std: StdNone}},
 			[]float64{-1.5, -.5, .5, 1.5, -1, 1, -1, 0, 1}, [3]int{3, 0, 0}, "case 7: group means 0"},
-		{"scattered", []Trajectory{scored("a", 1), scored("b", 10), scored("a", 3), scored("", 7), scored("b", 12)}, &GRPOOptions{Std: StdNone},
+		{"scattered", []Trajectory{scored("a", 1), scored("b", 10), scored("a", 3), scored("", 7), scored("b", 12)}, &GRPOOptions{Norm: Norm{Std: StdNone}},
 			[]float64{-1, -1, 1, 0, 1}, [3]int{2, 0, 1}, "groups by key, not by position"},
 		{"residue", group("g", 0.30000000000000004, .3, .3, .3), nil, []float64{0, 0, 0, 0}, [3]int{1, 1, 0},
 			"case 8: rounding residue"},
 		{"equal", group("g", .1, .1, .1), nil, []float64{0, 0, 0}, [3]int{1, 1, 0}, "case 9"},
 		{"NaN excluded", group("g", 1, math.NaN(), math.NaN(), math.NaN()), &GRPOOptions{ExcludeNonFinite: true}, []float64{0, 0, 0, 0},
 			[3]int{0, 0, 1}, "case 10"},
-		{"no trainable token", []Trajectory{bare, scored("g", 1)}, &GRPOOptions{Std: StdNone}, []float64{0, 0}, [3]int{0, 0, 1},
+		{"no trainable token", []Trajectory{bare, scored("g", 1)}, &GRPOOptions{Norm: Norm{Std: StdNone}}, []float64{0, 0}, [3]int{0, 0, 1},
 			"case 11"},
-		{"per trajectory", []Trajectory{short, long}, &GRPOOptions{Std: StdNone}, []float64{.5, .5, -.5, -.5, -.5, -.5, -.5, -.5}, [3]int{1, 0, 0},
+		{"per trajectory", []Trajectory{short, long}, &GRPOOptions{Norm: Norm{Std: StdNone}}, []float64{.5, .5, -.5, -.5, -.5, -.5, -.5, -.5}, [3]int{1, 0, 0},
 			"case 20: weighing turns gives .75 and -.25"},
 		{"prompts", append(group("a", 1, 1), group("b", 0, 0)...), nil, []float64{0, 0, 0, 0}, [3]int{2, 2, 0}, "case 21"},
-		{"penalty", []Trajectory{invalid, scored("g", 1)}, &GRPOOptions{Std: StdNone}, []float64{-.05, .05}, [3]int{1, 0, 0},
+		{"penalty", []Trajectory{invalid, scored("g", 1)}, &GRPOOptions{Norm: Norm{Std: StdNone}}, []float64{-.05, .05}, [3]int{1, 0, 0},
 			"Z = 1 - .1 against 1"},
 		{"no penalty", []Trajectory{invalid, scored("g", 1)}, &GRPOOptions{InvalidPenalty: new(0.0)}, []float64{0, 0}, [3]int{1, 1, 0},
 			"equal scores"},
-		{"excluded turn", []Trajectory{excludedInvalid, scored("g", 0)}, &GRPOOptions{Std: StdNone}, []float64{0, .5, -.5}, [3]int{1, 0, 0},
+		{"excluded turn", []Trajectory{excludedInvalid, scored("g", 0)}, &GRPOOptions{Norm: Norm{Std: StdNone}}, []float64{0, .5, -.5}, [3]int{1, 0, 0},
 			"its reward counts, its penalty does not, and it gets 0"},
 		{"empty", nil, nil, []float64{}, [3]int{}, "nothing to do"},
 	}
@@ -772,7 +856,7 @@ func TestGRPOAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		batch := anyBatch(t)
 		std := rapid.SampledFrom([]Std{StdSample, StdPopulation, StdNone}).Draw(t, "std")
-		c, err := GRPO(reused, batch, &GRPOOptions{Std: std})
+		c, err := GRPO(reused, batch, &GRPOOptions{Norm: Norm{Std: std}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -814,7 +898,7 @@ func TestGRPOAgainstDefinition(t *testing.T) {
 				batch[i].Turns[0].Reward = 1e6
 			}
 		}
-		again, err := GRPO(nil, batch, &GRPOOptions{Std: std})
+		again, err := GRPO(nil, batch, &GRPOOptions{Norm: Norm{Std: std}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -841,7 +925,7 @@ func TestGRPOShiftScale(t *testing.T) {
 			for _, s := range scores {
 				batch = append(batch, scored("g", f(s)))
 			}
-			c, err := GRPO(nil, batch, &GRPOOptions{Std: std})
+			c, err := GRPO(nil, batch, &GRPOOptions{Norm: Norm{Std: std}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -881,13 +965,13 @@ func benchBatch(trajectories, turns int) []Trajectory {
 // A result that is passed in again costs no memory.
 func TestNoAllocation(t *testing.T) {
 	batch := benchBatch(64, 10)
-	gae, grpo := mustGAE(t, batch, nil), mustGRPO(t, batch, nil)
+	gae, grpo := mustTurnGAE(t, batch, nil), mustGRPO(t, batch, nil)
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := GAE(gae, batch, nil); err != nil {
+		if _, err := TurnGAE(gae, batch, nil); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
-		t.Errorf("GAE allocates %v times", n)
+		t.Errorf("TurnGAE allocates %v times", n)
 	}
 	if n := testing.AllocsPerRun(20, func() {
 		if _, err := GRPO(grpo, batch, nil); err != nil {
@@ -898,14 +982,14 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func BenchmarkGAE(b *testing.B) {
+func BenchmarkTurnGAE(b *testing.B) {
 	for _, turns := range []int{6_400, 1_000_000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
 			batch := benchBatch(turns/50, 50)
-			c := mustGAE(b, batch, nil)
+			c := mustTurnGAE(b, batch, nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := GAE(c, batch, nil); err != nil {
+				if _, err := TurnGAE(c, batch, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -100,6 +100,7 @@ func (t *Trajectory) Score() float64 {
 type Credit struct {
 	Start       []int     // turns of trajectory i are Start[i] up to Start[i+1]; one entry more than there are trajectories
 	Advantage   []float64 // one per turn, shared by all trainable tokens of the turn; 0 where the turn has no vote
+	Vote        []bool    // one per turn: whether it has a vote, which advantage 0 does not tell
 	ValueTarget []float64 // target of the critic's V, one per turn; nil from estimators without a critic
 
 	// NoVote says, per trajectory, why it has no vote: its own Excluded text, or "truncated", "non-finite" or
@@ -109,10 +110,9 @@ type Credit struct {
 
 	// The groups that were compared, 0 from estimators that compare none.
 	Groups       int // groups of two voters or more
-	ZeroVariance int // those among Groups whose scores do not differ, so that nobody in them learns
+	ZeroVariance int // those among Groups whose scores do not differ, so that nobody in them learns; 0 with StdOff
 	Singletons   int // groups of one voter
 
-	vote    []bool         // per turn
 	scratch []float64      // voters' numbers, packed
 	group   []int          // per trajectory, -1 for a non-voter
 	offset  []int          // per group

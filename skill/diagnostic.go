@@ -11,19 +11,19 @@ import (
 type Severity int
 
 const (
-	Info    Severity = iota // worth knowing; nothing was changed or lost
-	Warning                 // read, but repaired or doubtful
-	Error                   // not read
+	SeverityInfo    Severity = iota // worth knowing; nothing was changed or lost
+	SeverityWarning                 // read, but repaired or doubtful
+	SeverityError                   // not read
 )
 
 // String returns "info", "warning" or "error".
 func (s Severity) String() string {
 	switch s {
-	case Info:
+	case SeverityInfo:
 		return "info"
-	case Warning:
+	case SeverityWarning:
 		return "warning"
-	case Error:
+	case SeverityError:
 		return "error"
 	}
 	return fmt.Sprintf("severity(%d)", int(s))
@@ -55,11 +55,11 @@ func sortDiagnostics(ds []Diagnostic) {
 	})
 }
 
-// joinErrors joins the diagnostics of severity Error; nil if there is none.
+// joinErrors joins the diagnostics of severity SeverityError; nil if there is none.
 func joinErrors(ds []Diagnostic) error {
 	var errs []error
 	for _, d := range ds {
-		if d.Severity == Error {
+		if d.Severity == SeverityError {
 			errs = append(errs, d)
 		}
 	}

@@ -22,13 +22,13 @@ func Example() {
 			call("refund_order", map[string]any{"order_id": 1001, "reason": "damaged"}),
 		},
 	}
-	spans, err := skill.Segment(episode, &skill.SegmentOptions{TaskLevel: true})
+	spans, err := skill.Segment(context.Background(), episode, &skill.SegmentOptions{TaskLevel: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	var docs []*skill.Document
 	for _, span := range spans {
-		doc, err := skill.Induce(episode, span, &skill.InduceOptions{Subtask: "Refund an order of a customer"})
+		doc, err := skill.Induce(context.Background(), episode, span, &skill.InduceOptions{Subtask: "Refund an order of a customer"})
 		if errors.Is(err, skill.ErrTrivial) {
 			continue
 		}
@@ -184,7 +184,7 @@ func ExampleSegment() {
 	} {
 		episode.Steps = append(episode.Steps, skill.Step{Name: a})
 	}
-	spans, err := skill.Segment(episode, nil)
+	spans, err := skill.Segment(context.Background(), episode, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func ExampleInduce() {
 		{Name: "open cabinet 2"},
 		{Name: "take mug 1 from cabinet 2"},
 	}}
-	doc, err := skill.Induce(episode, skill.Span{Start: 0, End: 4}, nil)
+	doc, err := skill.Induce(context.Background(), episode, skill.Span{Start: 0, End: 4}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

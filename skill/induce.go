@@ -2,6 +2,7 @@ package skill
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +50,12 @@ type InduceOptions struct {
 // The outcome of the episode does not matter, as in arXiv:2608.20274, where most skills come from unsolved tasks; the
 // inducer itself is ours. Equal arguments give an equal document, which satisfies [Marshal]. The error is [ErrTrivial]
 // for a span with fewer than MinActions useful actions or without words for a description, a [*SegmentError] for an empty
-// span or one outside the trajectory, and another for an argument that is no JSON value.
-func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
+// span or one outside the trajectory, and another for an argument that is no JSON value. ctx is checked at the start and
+// once a step.
+func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("skill: induce: %w", err)
+	}
 	var opts InduceOptions
 	if o != nil {
 		opts = *o
@@ -64,6 +69,9 @@ func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
 	steps := traj.Steps[span.Start:span.End]
 	args := make([][]arg, len(steps))
 	for i, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("skill: induce: step %d: %w", span.Start+i, err)
+		}
 		var err error
 		if args[i], err = sortedArgs(s.Args); err != nil {
 			return nil, fmt.Errorf("skill: induce: step %d: arguments of %q: %w", span.Start+i, s.Name, err)
@@ -77,6 +85,9 @@ func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
 	a := abstracter{newAbstraction(opts.Keep), newAbstraction(opts.Keep)}
 	templates := make([]string, len(kept))
 	for k, i := range kept {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("skill: induce: step %d: %w", span.Start+i, err)
+		}
 		templates[k] = a.template(steps[i], args[i])
 	}
 	var procedure []string
@@ -99,6 +110,9 @@ func Induce(traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
 	var notes []string
 	noted := make(map[string]bool)
 	for i, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("skill: induce: step %d: %w", span.Start+i, err)
+		}
 		if !s.Err || !isAction(s) || lastOf[actionKey(s)] <= i { // a kind without a kept step has 0
 			continue
 		}

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -113,7 +114,7 @@ func TestSegment(t *testing.T) {
 		{"thoughts alone", free("", " ", ""), nil, []Span{{0, 3}}, "no action, one span"},
 		{"explicit", kitchen, &SegmentOptions{Spans: []Span{{0, 1}, {3, 7}}, TaskLevel: true}, []Span{{0, 1}, {3, 7}}, "gaps are allowed"},
 	} {
-		got, err := Segment(c.traj, c.o)
+		got, err := Segment(context.Background(), c.traj, c.o)
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" || c.reason == "" {
 			t.Errorf("%s (%s): %v (-want +got):\n%s", c.name, c.reason, err, diff)
 		}
@@ -134,38 +135,74 @@ func TestSegmentErrors(t *testing.T) {
 		{[]Span{{5, 2}}, 0, "reversed"},
 		{[]Span{{math.MinInt, math.MaxInt}}, 0, "huge"},
 	} {
-		_, err := Segment(kitchen, &SegmentOptions{Spans: c.spans})
+		_, err := Segment(context.Background(), kitchen, &SegmentOptions{Spans: c.spans})
 		var se *SegmentError
 		if !errors.As(err, &se) || se.Index != c.index || se.Start != c.spans[c.index].Start {
 			t.Errorf("%s: %v, want a SegmentError at %d", c.reason, err, c.index)
 		}
-		if _, err := Induce(kitchen, c.spans[c.index], nil); c.reason != "overlap" && c.reason != "unsorted" && !errors.As(err, &se) {
+		if _, err := Induce(context.Background(), kitchen, c.spans[c.index], nil); c.reason != "overlap" && c.reason != "unsorted" && !errors.As(err, &se) {
 			t.Errorf("induce %s: %v, want a SegmentError", c.reason, err)
 		}
 	}
 	for _, o := range []*SegmentOptions{{MinActions: -1}, {MaxActions: -1}, {MinActions: 3, MaxActions: 2}} {
-		if _, err := Segment(kitchen, o); err == nil {
+		if _, err := Segment(context.Background(), kitchen, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
 	bad := Trajectory{Steps: []Step{{Name: "f", Args: map[string]any{"x": math.NaN()}}, {Name: "g", Args: map[string]any{}}}}
-	if _, err := Segment(bad, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+	if _, err := Segment(context.Background(), bad, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
 		t.Errorf("NaN argument: %v", err)
 	}
-	if _, err := Induce(bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+	if _, err := Induce(context.Background(), bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
 		t.Errorf("NaN argument: %v", err)
 	}
 	self := map[string]any{}
 	self["x"] = []any{self}
 	bad.Steps[0].Args = self
-	if _, err := Segment(bad, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+	if _, err := Segment(context.Background(), bad, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
 		t.Errorf("argument that contains itself: %v", err)
 	}
-	if _, err := Induce(bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
+	if _, err := Induce(context.Background(), bad, Span{0, 2}, nil); err == nil || !strings.Contains(err.Error(), "step 0") {
 		t.Errorf("argument that contains itself: %v", err)
 	}
-	if _, err := Induce(kitchen, Span{0, 7}, &InduceOptions{MinActions: -1}); err == nil {
+	if _, err := Induce(context.Background(), kitchen, Span{0, 7}, &InduceOptions{MinActions: -1}); err == nil {
 		t.Error("negative MinActions: no error")
+	}
+}
+
+// endsAfter is a context that is done once it has been asked left times.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left == 0 {
+		return context.Canceled
+	}
+	c.left--
+	return nil
+}
+
+// A canceled context stops at the start, and in each loop over the steps.
+func TestSegmentAndInduceCanceled(t *testing.T) {
+	n := len(kitchen.Steps)
+	for left := range n + 1 { // the start, then every step
+		spans, err := Segment(&endsAfter{context.Background(), left}, kitchen, nil)
+		if spans != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("segment after %d checks: %v, %v, want a canceled context", left, spans, err)
+		}
+	}
+	for left := range 2*n + 1 { // the start, every step, and at most every step again
+		d, err := Induce(&endsAfter{context.Background(), left}, kitchen, Span{0, n}, nil)
+		if d != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("induce after %d checks: %v, %v, want a canceled context", left, d, err)
+		}
+	}
+	for _, o := range []*SegmentOptions{{TaskLevel: true}, {Spans: []Span{{0, 1}}}} {
+		if _, err := Segment(&endsAfter{context.Background(), 0}, kitchen, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v, want a canceled context", o, err)
+		}
 	}
 }
 
@@ -192,7 +229,7 @@ func TestSegmentAndInduce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		traj := genTrajectory().Draw(t, "trajectory")
 		o := &SegmentOptions{MinActions: rapid.IntRange(1, 3).Draw(t, "min"), MaxActions: rapid.IntRange(3, 5).Draw(t, "max")}
-		spans, err := Segment(traj, o)
+		spans, err := Segment(context.Background(), traj, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +246,7 @@ func TestSegmentAndInduce(t *testing.T) {
 			}
 			end = s.End
 
-			d, err := Induce(traj, s, nil)
+			d, err := Induce(context.Background(), traj, s, nil)
 			if errors.Is(err, ErrTrivial) {
 				continue
 			}
@@ -223,7 +260,7 @@ func TestSegmentAndInduce(t *testing.T) {
 			if len(steps) == 0 || !strings.HasPrefix(d.Body(), textBody(steps, nil)) {
 				t.Fatalf("procedure %q of %q", steps, d.Body())
 			}
-			if again, err := Induce(traj, s, nil); err != nil || !cmp.Equal(d, again) {
+			if again, err := Induce(context.Background(), traj, s, nil); err != nil || !cmp.Equal(d, again) {
 				t.Fatalf("second induction differs: %v", err)
 			}
 		}
@@ -283,7 +320,7 @@ func TestInduce(t *testing.T) {
 		{"parted arrow", free("echo a -\x01> b", "x"), Span{0, 2}, &InduceOptions{Subtask: "nul"}, "skill", "nul", "- Procedure: echo a => b → x\n", "what is left when a control character goes is no step either"},
 		{"arrow", free("echo a -> b", "x → y"), Span{0, 2}, &InduceOptions{Subtask: "nul"}, "skill", "nul", "- Procedure: echo a => b → x => y\n", "an arrow in an action is no step; a device name is no folder"},
 	} {
-		d, err := Induce(c.traj, c.span, c.o)
+		d, err := Induce(context.Background(), c.traj, c.span, c.o)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -305,12 +342,12 @@ func TestInduce(t *testing.T) {
 		{kitchen, Span{0, 2}, &InduceOptions{MinActions: 3}, "fewer than asked for"},
 		{kitchen, Span{0, 2}, &InduceOptions{Subtask: `"5"`}, "no words for a description"},
 	} {
-		if d, err := Induce(c.traj, c.span, c.o); d != nil || !errors.Is(err, ErrTrivial) {
+		if d, err := Induce(context.Background(), c.traj, c.span, c.o); d != nil || !errors.Is(err, ErrTrivial) {
 			t.Errorf("%s: %v, %v, want ErrTrivial", c.reason, d, err)
 		}
 	}
 	long := free(strings.Repeat("word ", 2000)+"a", "b")
-	d, err := Induce(long, Span{0, 2}, &InduceOptions{Subtask: strings.Repeat("word ", 300)})
+	d, err := Induce(context.Background(), long, Span{0, 2}, &InduceOptions{Subtask: strings.Repeat("word ", 300)})
 	if err != nil || len(d.Description()) != 1024 || len(d.Name()) != 64 || !strings.HasSuffix(d.Name(), "-word") {
 		t.Errorf("long texts are cut at whole words: %d, %q, %v", len(d.Description()), d.Name(), err)
 	}
@@ -329,7 +366,7 @@ func TestInduceLinear(t *testing.T) {
 	for i := range n {
 		steps = append(steps, Step{Name: fmt.Sprintf("a%d", n-1-i)})
 	}
-	d, err := Induce(Trajectory{Task: "do it", Steps: steps}, Span{0, 2 * n}, nil)
+	d, err := Induce(context.Background(), Trajectory{Task: "do it", Steps: steps}, Span{0, 2 * n}, nil)
 	if err != nil || strings.Count(d.Content, "can fail: no\n") != n {
 		t.Errorf("%d failed steps that were retried: %v", n, err)
 	}
@@ -377,7 +414,7 @@ func FuzzProcedure(f *testing.F) {
 func BenchmarkInduce(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Induce(kitchen, Span{0, 7}, nil); err != nil {
+		if _, err := Induce(context.Background(), kitchen, Span{0, 7}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -22,11 +22,9 @@ type Source struct {
 
 // LoadOptions adjusts [LoadFS]. A nil *LoadOptions equals &LoadOptions{}.
 type LoadOptions struct {
-	Strict      bool // as in ParseOptions
-	ASCIINames  bool // as in ParseOptions
-	RejectAngle bool // as in ParseOptions
-	MaxDepth    int  // folders this far below the root of a source are read; zero means 5
-	MaxDirs     int  // most folders read per source; zero means 2,000
+	Parse    ParseOptions // how each file is read; Path and Dir are set by LoadFS and must be empty
+	MaxDepth int          // folders this far below the root of a source are read; zero means 5
+	MaxDirs  int          // most folders read per source; zero means 2,000
 }
 
 // A Loaded is a document and where it came from.
@@ -57,6 +55,9 @@ func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error)
 	var opts LoadOptions
 	if o != nil {
 		opts = *o
+	}
+	if p := opts.Parse; p.Path != "" || p.Dir != "" {
+		return nil, fmt.Errorf("skill: load: LoadOptions.Parse has Path %q and Dir %q, want both empty", p.Path, p.Dir)
 	}
 	if opts.MaxDepth < 0 || opts.MaxDirs < 0 {
 		return nil, fmt.Errorf("skill: load: MaxDepth %d or MaxDirs %d is negative", opts.MaxDepth, opts.MaxDirs)
@@ -96,7 +97,7 @@ func (l *loader) walk(ctx context.Context, src Source) error {
 	dirs := 0
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > l.o.MaxDepth {
-			l.report(path.Join(src.Label, level[0]), Warning, "depth-limit",
+			l.report(path.Join(src.Label, level[0]), SeverityWarning, "depth-limit",
 				"%d folders lie deeper than %d and were not read; this is the first", len(level), l.o.MaxDepth)
 			return nil
 		}
@@ -106,7 +107,7 @@ func (l *loader) walk(ctx context.Context, src Source) error {
 				return err
 			}
 			if dirs == l.o.MaxDirs {
-				l.report(path.Join(src.Label, dir), Warning, "folder-limit",
+				l.report(path.Join(src.Label, dir), SeverityWarning, "folder-limit",
 					"%d folders were read; at least %d more were not, this is the first", dirs, len(level)-i+len(next))
 				return nil
 			}
@@ -116,7 +117,7 @@ func (l *loader) walk(ctx context.Context, src Source) error {
 				if dir == "." {
 					return fmt.Errorf("source %q: %w", src.Label, err)
 				}
-				l.report(path.Join(src.Label, dir), Error, "unreadable", "%v", err)
+				l.report(path.Join(src.Label, dir), SeverityError, "unreadable", "%v", err)
 			}
 			subs := l.folder(src, dir, entries)
 			next = append(next, subs...)
@@ -138,13 +139,13 @@ func (l *loader) folder(src Source, dir string, entries []fs.DirEntry) (subs []s
 			upper = upper || e.Name() == "SKILL.md"
 			lower = lower || e.Name() == "skill.md"
 		case isSkill && !mode.IsDir():
-			l.report(path.Join(src.Label, p), Error, "not-regular", "not a regular file (%v); it is not read", mode)
+			l.report(path.Join(src.Label, p), SeverityError, "not-regular", "not a regular file (%v); it is not read", mode)
 		case strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules":
 		case mode.IsDir():
 			subs = append(subs, p)
 		case mode&fs.ModeSymlink != 0:
 			if info, err := fs.Stat(src.FS, p); err != nil || info.IsDir() {
-				l.report(path.Join(src.Label, p), Warning, "link", "links are not followed; skills behind it are not read")
+				l.report(path.Join(src.Label, p), SeverityWarning, "link", "links are not followed; skills behind it are not read")
 			}
 		}
 	}
@@ -154,14 +155,14 @@ func (l *loader) folder(src Source, dir string, entries []fs.DirEntry) (subs []s
 	file := path.Join(dir, "SKILL.md")
 	switch {
 	case upper && lower:
-		l.report(path.Join(src.Label, dir, "skill.md"), Warning, "both-files", "SKILL.md lies beside it and is read instead")
+		l.report(path.Join(src.Label, dir, "skill.md"), SeverityWarning, "both-files", "SKILL.md lies beside it and is read instead")
 	case lower:
 		file = path.Join(dir, "skill.md")
-		if l.o.Strict {
-			l.report(path.Join(src.Label, file), Error, "file-name", "file is named skill.md, want SKILL.md")
+		if l.o.Parse.Strict {
+			l.report(path.Join(src.Label, file), SeverityError, "file-name", "file is named skill.md, want SKILL.md")
 			return nil
 		}
-		l.report(path.Join(src.Label, file), Warning, "file-name", "file is named skill.md, want SKILL.md")
+		l.report(path.Join(src.Label, file), SeverityWarning, "file-name", "file is named skill.md, want SKILL.md")
 	}
 	l.read(src, file, dir)
 	return nil
@@ -171,10 +172,11 @@ func (l *loader) read(src Source, file, dir string) {
 	shown := path.Join(src.Label, file)
 	data, err := readFile(src.FS, file)
 	if err != nil {
-		l.report(shown, Error, "unreadable", "%v", err)
+		l.report(shown, SeverityError, "unreadable", "%v", err)
 		return
 	}
-	po := ParseOptions{Path: shown, Strict: l.o.Strict, ASCIINames: l.o.ASCIINames, RejectAngle: l.o.RejectAngle}
+	po := l.o.Parse
+	po.Path = shown
 	if dir != "." {
 		po.Dir = path.Base(dir)
 	}
@@ -210,10 +212,10 @@ func (l *loader) resolve() *Set {
 		if n := len(set.Skills); n > 0 && set.Skills[n-1].Name() == s.Name() {
 			winner := set.Skills[n-1]
 			if equalContent(winner.Document, s.Document) {
-				l.report(s.Path, Info, "same-skill", "skill %q is the same as in %s", s.Name(), winner.Path)
+				l.report(s.Path, SeverityInfo, "same-skill", "skill %q is the same as in %s", s.Name(), winner.Path)
 				continue
 			}
-			l.report(s.Path, Warning, "shadowed", "skill %q has the name of the one in %s, which is used", s.Name(), winner.Path)
+			l.report(s.Path, SeverityWarning, "shadowed", "skill %q has the name of the one in %s, which is used", s.Name(), winner.Path)
 			set.Shadowed = append(set.Shadowed, s)
 			continue
 		}

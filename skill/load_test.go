@@ -64,7 +64,7 @@ func TestLoadFS(t *testing.T) {
 			[]string{"a a/SKILL.md"}, nil, []string{"b/a/SKILL.md info same-skill"}, "line ends are no content"},
 		{"lower case", []Source{{"", fstest.MapFS{"a/skill.md": skillFile("a", "x"), "b/skill.md": file("old"), "b/SKILL.md": skillFile("b", "x")}}}, nil,
 			[]string{"a a/skill.md", "b b/SKILL.md"}, nil, []string{"a/skill.md warning file-name", "b/skill.md warning both-files"}, "table"},
-		{"lower case, strict", []Source{{"", fstest.MapFS{"a/skill.md": skillFile("a", "x"), "b/skill.md": file("old"), "b/SKILL.md": skillFile("b", "x")}}}, &LoadOptions{Strict: true},
+		{"lower case, strict", []Source{{"", fstest.MapFS{"a/skill.md": skillFile("a", "x"), "b/skill.md": file("old"), "b/SKILL.md": skillFile("b", "x")}}}, &LoadOptions{Parse: ParseOptions{Strict: true}},
 			[]string{"b b/SKILL.md"}, nil, []string{"a/skill.md error file-name", "b/skill.md warning both-files"}, "table"},
 		{"links", []Source{{"", fstest.MapFS{"a/SKILL.md": link, "b": &fstest.MapFile{Data: []byte("c"), Mode: fs.ModeSymlink | 0o777}, "c/SKILL.md": skillFile("c", "x"), "SKILL.md/d/SKILL.md": skillFile("d", "x")}}}, nil,
 			[]string{"c c/SKILL.md", "d SKILL.md/d/SKILL.md"}, nil, []string{"a/SKILL.md error not-regular", "b warning link"}, "only regular files are read; a folder may have any name"},
@@ -131,6 +131,11 @@ func TestLoadFSErrors(t *testing.T) {
 	if _, err := LoadFS(context.Background(), nil, &LoadOptions{MaxDepth: -1}); err == nil {
 		t.Error("negative depth: no error")
 	}
+	for _, p := range []ParseOptions{{Path: "x"}, {Dir: "x"}} {
+		if _, err := LoadFS(context.Background(), nil, &LoadOptions{Parse: p}); err == nil || !strings.Contains(err.Error(), `"x"`) {
+			t.Errorf("%+v: %v, want an error", p, err)
+		}
+	}
 }
 
 // Of k valid and m invalid files exactly k are loaded, with at least m errors.
@@ -152,7 +157,7 @@ func TestLoadFSCounts(t *testing.T) {
 		}
 		failed := map[string]bool{}
 		for _, d := range set.Diagnostics {
-			if d.Severity == Error {
+			if d.Severity == SeverityError {
 				failed[d.Path] = true
 			}
 		}
@@ -176,7 +181,7 @@ func TestWriteDir(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := LoadFS(context.Background(), []Source{{"", root.FS()}}, &LoadOptions{Strict: true})
+		set, err := LoadFS(context.Background(), []Source{{"", root.FS()}}, &LoadOptions{Parse: ParseOptions{Strict: true}})
 		root.Close()
 		if err != nil || len(set.Diagnostics) > 0 {
 			t.Fatal(err, set.Diagnostics)
@@ -239,7 +244,7 @@ func TestLoadPublicSkills(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, strict := range []bool{false, true} {
-		set, err := LoadFS(context.Background(), []Source{{"", fsys}}, &LoadOptions{Strict: strict})
+		set, err := LoadFS(context.Background(), []Source{{"", fsys}}, &LoadOptions{Parse: ParseOptions{Strict: strict}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +254,7 @@ func TestLoadPublicSkills(t *testing.T) {
 		}
 		for _, d := range set.Diagnostics {
 			byCode[d.Code]++
-			if d.Severity == Error {
+			if d.Severity == SeverityError {
 				accounted[d.Path] = true
 			}
 		}

@@ -51,7 +51,7 @@ type ParseOptions struct {
 // A file that states allowed-tools is never returned without them.
 //
 // The diagnostics are sorted by line. The error is nil exactly if the document is not; it joins the diagnostics of
-// severity [Error], which errors.As finds as a [Diagnostic]. Any input gives one or the other. The rules are those of
+// severity [SeverityError], which errors.As finds as a [Diagnostic]. Any input gives one or the other. The rules are those of
 // agentskills.io; leniency is ours.
 func Parse(data []byte, o *ParseOptions) (*Document, []Diagnostic, error) {
 	var p parser
@@ -80,9 +80,9 @@ func (p *parser) report(line int, s Severity, code, field, format string, args .
 
 // fault reports a departure from the format: an error if strict, else a warning.
 func (p *parser) fault(line int, code, field, format string, args ...any) {
-	s := Warning
+	s := SeverityWarning
 	if p.o.Strict {
-		s = Error
+		s = SeverityError
 	}
 	p.report(line, s, code, field, format, args...)
 }
@@ -90,11 +90,11 @@ func (p *parser) fault(line int, code, field, format string, args ...any) {
 // parse returns the document; it counts only if no error was reported.
 func (p *parser) parse(data []byte) *Document {
 	if len(data) > maxFile {
-		p.report(0, Error, "too-large", "", "file has %d bytes, want at most %d", len(data), maxFile)
+		p.report(0, SeverityError, "too-large", "", "file has %d bytes, want at most %d", len(data), maxFile)
 		return nil
 	}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
-		p.report(1+bytes.Count(data[:i], []byte("\n")), Error, "nul-byte", "", "file holds a NUL byte at offset %d", i)
+		p.report(1+bytes.Count(data[:i], []byte("\n")), SeverityError, "nul-byte", "", "file holds a NUL byte at offset %d", i)
 		return nil
 	}
 	if !utf8.Valid(data) {
@@ -106,12 +106,12 @@ func (p *parser) parse(data []byte) *Document {
 			}
 			i += n
 		}
-		p.report(1+bytes.Count(data[:i], []byte("\n")), Error, "invalid-utf8", "", "file is not UTF-8 at offset %d", i)
+		p.report(1+bytes.Count(data[:i], []byte("\n")), SeverityError, "invalid-utf8", "", "file is not UTF-8 at offset %d", i)
 		return nil
 	}
 	src := string(data)
 	if s, ok := strings.CutPrefix(src, "\ufeff"); ok {
-		p.report(1, Info, "bom", "", "byte order mark dropped")
+		p.report(1, SeverityInfo, "bom", "", "byte order mark dropped")
 		src = s
 	}
 	h, ok := p.cut(src)
@@ -120,7 +120,7 @@ func (p *parser) parse(data []byte) *Document {
 	}
 	doc := &Document{Content: unixLines(h.body), CRLF: h.crlf}
 	if strings.TrimSpace(doc.Content) == "" {
-		p.report(0, Warning, "empty-body", "", "nothing follows the frontmatter")
+		p.report(0, SeverityWarning, "empty-body", "", "nothing follows the frontmatter")
 	}
 	root := p.decode(h)
 	if root == nil || !p.vet(root, h.fence) {
@@ -147,7 +147,7 @@ func (p *parser) cut(src string) (h head, ok bool) {
 		h.fence++
 	}
 	if strings.TrimRight(line, " \t") != "---" {
-		p.report(1, Error, "no-frontmatter", "", `file does not start with a line "---"`)
+		p.report(1, SeverityError, "no-frontmatter", "", `file does not start with a line "---"`)
 		return h, false
 	}
 	if h.fence > 1 {
@@ -162,7 +162,7 @@ func (p *parser) cut(src string) (h head, ok bool) {
 		}
 		h.lines = append(h.lines, line)
 	}
-	p.report(h.fence, Error, "unclosed-frontmatter", "", `no line "---" closes the frontmatter`)
+	p.report(h.fence, SeverityError, "unclosed-frontmatter", "", `no line "---" closes the frontmatter`)
 	return h, false
 }
 
@@ -198,20 +198,20 @@ func (p *parser) decode(h head) *yaml.Node {
 		repaired, err2 := decodeYAML(text(lines))
 		switch line, msg := yamlError(err); {
 		case err2 != nil || len(fixes) == 0 || len(fixes) > maxRepairs:
-			p.report(h.fence+line, Error, "invalid-yaml", "", "%s", msg)
+			p.report(h.fence+line, SeverityError, "invalid-yaml", "", "%s", msg)
 			return nil
 		case p.o.Strict:
 			// What would mend it names the line better than the library, which knows where the surrounding map begins.
-			p.report(h.fence+1+fixes[0].line, Error, "invalid-yaml", fixes[0].field, "%s: %s", msg, fixes[0].msg)
+			p.report(h.fence+1+fixes[0].line, SeverityError, "invalid-yaml", fixes[0].field, "%s: %s", msg, fixes[0].msg)
 			return nil
 		}
 		for _, f := range fixes {
-			p.report(h.fence+1+f.line, Warning, f.code, f.field, "%s; repaired", f.msg)
+			p.report(h.fence+1+f.line, SeverityWarning, f.code, f.field, "%s; repaired", f.msg)
 		}
 		root = repaired
 	}
 	if root == nil || root.Kind != yaml.MappingNode {
-		p.report(h.fence, Error, "not-a-mapping", "", `frontmatter is not a list of "key: value" lines`)
+		p.report(h.fence, SeverityError, "not-a-mapping", "", `frontmatter is not a list of "key: value" lines`)
 		return nil
 	}
 	return root
@@ -267,7 +267,7 @@ func (p *parser) vet(root *yaml.Node, fence int) bool {
 	walk = func(n *yaml.Node, depth int) {
 		nodes++
 		line := fence + n.Line
-		refuse := func(code, format string, args ...any) { p.report(line, Error, code, "", format, args...) }
+		refuse := func(code, format string, args ...any) { p.report(line, SeverityError, code, "", format, args...) }
 		if nodes > maxYAMLNodes {
 			if nodes == maxYAMLNodes+1 {
 				refuse("yaml-size", "frontmatter has more than %d values", maxYAMLNodes)
@@ -324,7 +324,7 @@ func (p *parser) fields(fm *Frontmatter, root *yaml.Node, h head) {
 		k, v := root.Content[i], root.Content[i+1]
 		line := h.fence + k.Line
 		if v.Kind == yaml.ScalarNode && v.Style == 0 && v.LineComment != "" {
-			p.report(line, Warning, "comment-cut", k.Value, "value ends before %q; quote it if that is part of it", v.LineComment)
+			p.report(line, SeverityWarning, "comment-cut", k.Value, "value ends before %q; quote it if that is part of it", v.LineComment)
 		}
 		switch k.Value {
 		case "name":
@@ -357,7 +357,7 @@ func (p *parser) fields(fm *Frontmatter, root *yaml.Node, h head) {
 		// A quoted value over several lines can swallow the line of a restriction.
 		for i, l := range h.lines {
 			if toolsLine.MatchString(l) {
-				p.report(h.fence+1+i, Error, "lost-allowed-tools", "allowed-tools",
+				p.report(h.fence+1+i, SeverityError, "lost-allowed-tools", "allowed-tools",
 					"allowed-tools is stated here but read as part of another value")
 			}
 		}
@@ -371,7 +371,7 @@ func (p *parser) fields(fm *Frontmatter, root *yaml.Node, h head) {
 func (p *parser) text(k, v *yaml.Node, line int, required bool) string {
 	switch {
 	case v.Kind != yaml.ScalarNode && required:
-		p.report(line, Error, "not-a-text", k.Value, "%s is a list or a map, want a text", k.Value)
+		p.report(line, SeverityError, "not-a-text", k.Value, "%s is a list or a map, want a text", k.Value)
 		return ""
 	case v.Kind != yaml.ScalarNode:
 		p.fault(line, "not-a-text", k.Value, "%s is a list or a map, want a text", k.Value)
@@ -385,7 +385,7 @@ func (p *parser) text(k, v *yaml.Node, line int, required bool) string {
 func (p *parser) description(d string, line int) {
 	switch n := utf8.RuneCountInString(d); {
 	case d == "":
-		p.report(line, Error, "missing-description", "description", "description is missing or blank")
+		p.report(line, SeverityError, "missing-description", "description", "description is missing or blank")
 	case n > maxDescription:
 		p.fault(line, "description-too-long", "description", "description has %d characters, want at most %d", n, maxDescription)
 	}
@@ -397,16 +397,16 @@ func (p *parser) description(d string, line int) {
 func (p *parser) name(fm *Frontmatter, line int) {
 	if fm.Name == "" {
 		if p.o.Dir == "" || p.o.Strict {
-			p.report(line, Error, "missing-name", "name", "name is missing or blank")
+			p.report(line, SeverityError, "missing-name", "name", "name is missing or blank")
 			return
 		}
-		p.report(line, Warning, "missing-name", "name", "name is missing; the folder's name %q is used", p.o.Dir)
+		p.report(line, SeverityWarning, "missing-name", "name", "name is missing; the folder's name %q is used", p.o.Dir)
 		fm.Name = p.o.Dir
 	} else if p.o.Dir != "" && fm.Name != p.o.Dir {
 		p.fault(line, "name-mismatch", "name", "name %q differs from the folder's name %q", fm.Name, p.o.Dir)
 	}
 	if why := unsafeName(fm.Name); why != "" {
-		p.report(line, Error, "unsafe-name", "name", "name %q cannot serve as a folder: %s", fm.Name, why)
+		p.report(line, SeverityError, "unsafe-name", "name", "name %q cannot serve as a folder: %s", fm.Name, why)
 	} else if why := nameFault(fm.Name, p.o.ASCIINames); why != "" {
 		p.fault(line, "invalid-name", "name", "name %q %s", fm.Name, why)
 	}
@@ -455,14 +455,14 @@ func (p *parser) tools(v *yaml.Node, line int) []string {
 		var items []string
 		for _, c := range v.Content {
 			if c.Kind != yaml.ScalarNode {
-				p.report(line, Error, "not-a-text", key, "an item of allowed-tools is not a text")
+				p.report(line, SeverityError, "not-a-text", key, "an item of allowed-tools is not a text")
 				return nil
 			}
 			items = append(items, c.Value)
 		}
 		src = strings.Join(items, " ")
 	case yaml.MappingNode:
-		p.report(line, Error, "not-a-text", key, "allowed-tools is a map, want tools separated by spaces")
+		p.report(line, SeverityError, "not-a-text", key, "allowed-tools is a map, want tools separated by spaces")
 		return nil
 	}
 	if v.Tag == "!!null" {

@@ -17,7 +17,7 @@ func codes(ds []Diagnostic) string {
 	var out []string
 	for _, d := range ds {
 		s := fmt.Sprintf("%d %s", d.Line, d.Code)
-		if d.Severity == Error {
+		if d.Severity == SeverityError {
 			s += "!"
 		}
 		out = append(out, s)

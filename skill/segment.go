@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,8 +51,12 @@ func (e *SegmentError) Error() string {
 // cover every step. No steps give no spans.
 //
 // The rules are ours. Rule 4 is weak: against the thoughts of 18 demonstrations in a household world its precision is
-// 0.54 and its recall 0.55; markers or known spans are better. An argument that is no JSON value is an error.
-func Segment(traj Trajectory, o *SegmentOptions) ([]Span, error) {
+// 0.54 and its recall 0.55; markers or known spans are better. An argument that is no JSON value is an error. ctx is
+// checked at the start and once a step.
+func Segment(ctx context.Context, traj Trajectory, o *SegmentOptions) ([]Span, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("skill: segment: %w", err)
+	}
 	var opts SegmentOptions
 	if o != nil {
 		opts = *o
@@ -84,7 +89,7 @@ func Segment(traj Trajectory, o *SegmentOptions) ([]Span, error) {
 	starts := markerStarts(traj.Steps)
 	if len(starts) == 0 {
 		var err error
-		if starts, err = ruleStarts(traj.Steps, opts.MinActions, opts.MaxActions); err != nil {
+		if starts, err = ruleStarts(ctx, traj.Steps, opts.MinActions, opts.MaxActions); err != nil {
 			return nil, err
 		}
 	}
@@ -124,13 +129,16 @@ func markerStarts(steps []Step) []int {
 	return starts
 }
 
-func ruleStarts(steps []Step, minActions, maxActions int) ([]int, error) {
+func ruleStarts(ctx context.Context, steps []Step, minActions, maxActions int) ([]int, error) {
 	starts := []int{0}
 	var prev Step
 	size := 0
 	open := make(map[string]bool) // literals of the open span
 	next := 0                     // where a span would start: after the last action
 	for i, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("skill: segment: step %d: %w", i, err)
+		}
 		if !isAction(s) {
 			continue
 		}

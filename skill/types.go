@@ -40,11 +40,11 @@ type Step struct {
 
 // A Trajectory is one finished episode of one task.
 type Trajectory struct {
-	TaskID string   `json:"task_id"`
-	Task   string   `json:"task"`             // the instruction
-	Group  string   `json:"group,omitempty"`  // template or type of the task, for held-out statistics
-	Steps  []Step   `json:"steps"`            // in order of time
-	Reward *float64 `json:"reward,omitempty"` // in [0, 1]; nil means that the outcome is unknown
+	TaskID  string `json:"task_id"`
+	Task    string `json:"task"`              // the instruction
+	Group   string `json:"group,omitempty"`   // template or type of the task, for held-out statistics
+	Steps   []Step `json:"steps"`             // in order of time
+	Success *bool  `json:"success,omitempty"` // the verifier's verdict; nil means that there is none
 }
 
 // A Span is a half-open range of steps.

@@ -1,36 +1,40 @@
 package components
 
-import "github.com/throughline-go/throughline/envharness"
+import (
+	"context"
 
-// Block returns a component that refuses every call of the chosen tools. The policy is shown the reason; empty means
-// "not available".
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// Block refuses every call of the chosen tools and shows the policy the reason.
 //
-// Tag block, axis A, params {"tools": [...], "reason": "..."}. It is sound if a solution without these calls exists.
-func Block(tools []string, reason string) envharness.Component {
-	if reason == "" {
-		reason = "not available"
+// Tag block, axis A; the params are the struct with its defaults filled in. It is sound if a solution without these calls exists.
+type Block struct {
+	Tools  []string `json:"tools,omitempty"` // patterns of tool names; none means all tools
+	Reason string   `json:"reason"`          // empty means "not available"
+}
+
+func (b Block) withDefaults() Block {
+	if b.Reason == "" {
+		b.Reason = "not available"
 	}
-	return block{newSelector(tools), reason}
+	return b
 }
 
-type block struct {
-	tools  selector
-	reason string
+// Spec implements [envharness.Component].
+func (b Block) Spec() envharness.ComponentSpec {
+	return spec("block", envharness.AxisAction, b.withDefaults())
 }
 
-func (b block) Check() error { return b.tools.check() }
+// Check reports a pattern that [path.Match] cannot read.
+func (b Block) Check() error { return checkPatterns(b.Tools) }
 
-func (b block) Spec() envharness.ComponentSpec {
-	return spec("block", envharness.AxisAction, struct {
-		Tools  selector `json:"tools"`
-		Reason string   `json:"reason"`
-	}{b.tools, b.reason})
-}
-
-func (b block) Begin(envharness.EpisodeInfo) (envharness.Hooks, error) {
-	return envharness.Hooks{Action: func(_ envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
-		if b.tools.match(a.Name) {
-			return envharness.BlockAction(b.reason), nil
+// Begin implements [envharness.Component].
+func (b Block) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+	b = b.withDefaults()
+	return envharness.Hooks{Action: func(_ context.Context, _ envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
+		if match(b.Tools, a.Name) {
+			return envharness.BlockAction(b.Reason), nil
 		}
 		return envharness.PassAction(), nil
 	}}, nil

@@ -68,13 +68,14 @@ func TestComponents(t *testing.T) {
 		steps  int
 		reason string
 	}{
-		{"fail first", []envharness.Component{components.ToolFail([]string{"get_*"}, 1, 1)}, "put get_a get_a get_b", "ok transient ok ok", 3, "the first matching call only"},
-		{"fail second and third", []envharness.Component{components.ToolFail(nil, 2, 2)}, "a b c d", "ok transient transient ok", 2, "calls 2 and 3"},
-		{"two of a kind", []envharness.Component{components.ToolFail(nil, 1, 1), components.ToolFail(nil, 1, 1)}, "a a a", "transient transient ok", 1,
+		{"fail first", []envharness.Component{components.ToolFail{Tools: []string{"get_*"}}}, "put get_a get_a get_b", "ok transient ok ok", 3, "the first matching call only"},
+		{"fail second and third", []envharness.Component{components.ToolFail{Nth: 2, Count: 2}}, "a b c d", "ok transient transient ok", 2, "calls 2 and 3"},
+		{"two of a kind", []envharness.Component{components.ToolFail{}, components.ToolFail{}}, "a a a", "transient transient ok", 1,
 			"the inner one never sees what the outer one answered"},
-		{"huge", []envharness.Component{components.ToolFail(nil, 2, 1<<63-1)}, "a b c", "ok transient transient", 1, "no overflow"},
-		{"block", []envharness.Component{components.Block([]string{"b"}, "")}, "a b a", "ok permission ok", 2, "only b"},
-		{"budget", []envharness.Component{components.Block(nil, "no"), components.StepBudget(3)}, "a b c d",
+		{"huge", []envharness.Component{components.ToolFail{Nth: 2, Count: 1<<63 - 1}}, "a b c", "ok transient transient", 1, "no overflow"},
+		{"block", []envharness.Component{components.Block{Tools: []string{"b"}}}, "a b a", "ok permission ok", 2, "only b"},
+		{"any name", []envharness.Component{components.Block{}}, "a/b", "permission", 0, "no patterns are all tools, whatever their names"},
+		{"budget", []envharness.Component{components.Block{Reason: "no"}, components.StepBudget{Turns: 3}}, "a b c d",
 			"permission permission permission/budget:step_budget envharness: episode is over", 0, "worked example 15"},
 	}
 	for _, tt := range tests {
@@ -94,11 +95,11 @@ func TestComponents(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for name, c := range map[string]envharness.Component{
-		"pattern of block":     components.Block([]string{"["}, ""),
-		"pattern of tool_fail": components.ToolFail([]string{"["}, 1, 1),
-		"n":                    components.ToolFail(nil, 0, 1),
-		"count":                components.ToolFail(nil, 1, 0),
-		"turns":                components.StepBudget(0),
+		"pattern of block":     components.Block{Tools: []string{"["}},
+		"pattern of tool_fail": components.ToolFail{Tools: []string{"["}},
+		"nth":                  components.ToolFail{Nth: -1},
+		"count":                components.ToolFail{Count: -1},
+		"turns":                components.StepBudget{Turns: 0},
 	} {
 		if _, err := envharness.New(worldOf(&echo{}), c); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -107,17 +108,19 @@ func TestCheck(t *testing.T) {
 }
 
 func TestSpecs(t *testing.T) {
-	patterns := []string{"get_*"}
-	all := []envharness.Component{components.Block(patterns, ""), components.ToolFail(nil, 1, 2), components.StepBudget(9)}
-	patterns[0] = "changed later"
+	all := []envharness.Component{components.Block{Tools: []string{"get_*"}}, components.ToolFail{Count: 2}, components.StepBudget{Turns: 9}}
 	var got []envharness.ComponentSpec
 	for _, c := range all {
 		got = append(got, c.Spec())
 	}
 	want := []envharness.ComponentSpec{
 		{Tag: "block", Axis: "A", Params: json.RawMessage(`{"tools":["get_*"],"reason":"not available"}`)},
-		{Tag: "tool_fail", Axis: "T", Params: json.RawMessage(`{"tools":["*"],"mode":"nth","n":1,"count":2}`)},
+		{Tag: "tool_fail", Axis: "T", Params: json.RawMessage(`{"nth":1,"count":2}`)},
 		{Tag: "step_budget", Axis: "B", Params: json.RawMessage(`{"turns":9}`)},
+	}
+	var back components.ToolFail // the params are the component
+	if err := json.Unmarshal(got[1].Params, &back); err != nil || back.Nth != 1 || back.Count != 2 {
+		t.Errorf("read back: %+v, %v", back, err)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

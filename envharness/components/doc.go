@@ -1,9 +1,12 @@
 // Package components holds ready-made components for [envharness.New].
 //
-//	tag          function   axis  what it does
+//	tag          type       axis  what it does
 //	block        Block      A     refuses calls of some tools
 //	tool_fail    ToolFail   T     lets some calls fail once, as a real API does
 //	step_budget  StepBudget B     ends the episode after a number of turns
+//
+// A component is a struct, and its exported fields are the params in its record; it must not be changed once it was given to
+// envharness.New. Fields may be added, so write the field names in a literal.
 //
 // Each is deterministic and keeps no state from one episode to the next. None can change what counts as success, but each can make a
 // task unsolvable: its comment says when it is sound, which is for the caller to see to. Tools are chosen by patterns as of
@@ -21,19 +24,8 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// A selector holds patterns of tool names.
-type selector []string
-
-// newSelector copies patterns; none means every tool.
-func newSelector(patterns []string) selector {
-	if len(patterns) == 0 {
-		return selector{"*"}
-	}
-	return append(selector(nil), patterns...)
-}
-
-func (s selector) check() error {
-	for _, p := range s {
+func checkPatterns(patterns []string) error {
+	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
 			return fmt.Errorf("tool pattern %q: %w", p, err)
 		}
@@ -41,13 +33,14 @@ func (s selector) check() error {
 	return nil
 }
 
-func (s selector) match(tool string) bool {
-	for _, p := range s {
+// match reports whether a pattern fits the tool; no patterns fit every tool.
+func match(patterns []string, tool string) bool {
+	for _, p := range patterns {
 		if ok, err := path.Match(p, tool); ok && err == nil {
 			return true
 		}
 	}
-	return false
+	return len(patterns) == 0
 }
 
 // spec encodes the parameters of a component; params must be a plain struct.

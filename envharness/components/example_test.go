@@ -36,21 +36,21 @@ func show(c envharness.Component, calls ...string) {
 }
 
 func ExampleBlock() {
-	show(components.Block([]string{"delete_*"}, "read only today"), "delete_order", "get_order")
+	show(components.Block{Tools: []string{"delete_*"}, Reason: "read only today"}, "delete_order", "get_order")
 	// Output:
 	// delete_order: "[blocked] read only today\n\nstart"
 	// get_order: "get_order"
 }
 
 func ExampleToolFail() {
-	show(components.ToolFail([]string{"get_*"}, 1, 1), "get_order", "get_order")
+	show(components.ToolFail{Tools: []string{"get_*"}}, "get_order", "get_order")
 	// Output:
 	// get_order: "Error: get_order is temporarily unavailable, try again"
 	// get_order: "get_order"
 }
 
 func ExampleStepBudget() {
-	show(components.StepBudget(2), "a", "b", "c")
+	show(components.StepBudget{Turns: 2}, "a", "b", "c")
 	// Output:
 	// a: "a"
 	// b: "b" ended by budget:step_budget

@@ -1,32 +1,33 @@
 package components
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// StepBudget returns a component that truncates the episode after turns turns, at least 1; refused turns count too. The reason is
-// "budget:" and the component's id.
+// StepBudget truncates the episode after a number of turns; refused turns count too. The reason is "budget:" and the component's id.
 //
-// Tag step_budget, axis B, params {"turns": turns}. It is sound if a solution through the whole stack needs no more turns.
-func StepBudget(turns int) envharness.Component { return stepBudget{turns} }
+// Tag step_budget, axis B; the params are the struct. It is sound if a solution through the whole stack needs no more turns.
+type StepBudget struct {
+	Turns int `json:"turns"` // at least 1
+}
 
-type stepBudget struct{ turns int }
+// Spec implements [envharness.Component].
+func (b StepBudget) Spec() envharness.ComponentSpec {
+	return spec("step_budget", envharness.AxisBudget, b)
+}
 
-func (b stepBudget) Check() error {
-	if b.turns < 1 {
-		return fmt.Errorf("turns %d must be at least 1", b.turns)
+// Check reports Turns below 1.
+func (b StepBudget) Check() error {
+	if b.Turns < 1 {
+		return fmt.Errorf("turns %d must be at least 1", b.Turns)
 	}
 	return nil
 }
 
-func (b stepBudget) Spec() envharness.ComponentSpec {
-	return spec("step_budget", envharness.AxisBudget, struct {
-		Turns int `json:"turns"`
-	}{b.turns})
-}
-
-func (b stepBudget) Begin(envharness.EpisodeInfo) (envharness.Hooks, error) {
-	return envharness.Hooks{MaxTurns: b.turns}, nil
+// Begin implements [envharness.Component].
+func (b StepBudget) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+	return envharness.Hooks{MaxTurns: b.Turns}, nil
 }

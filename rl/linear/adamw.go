@@ -31,9 +31,12 @@ type AdamW struct {
 // weight runs AdamW on its own steps (ours), so the cost is that of the features seen and rare features are neither
 // decayed nor moved by old momentum.
 //
-// It returns an error for settings out of range, leaving all as it is, and [ErrNonFinite], after clearing the gradient,
-// if the norm is not finite; weights do not change then. O(t) for t weights touched.
+// It returns an error for settings out of range or a nil policy, leaving all as it is, and [ErrNonFinite], after
+// clearing the gradient, if the norm is not finite; weights do not change then. O(t) for t weights touched.
 func (p *Policy) Step(o *AdamW) (norm float64, err error) {
+	if p == nil {
+		return 0, errNil
+	}
 	if o == nil {
 		o = &AdamW{}
 	}
@@ -58,6 +61,9 @@ func (p *Policy) Step(o *AdamW) (norm float64, err error) {
 
 // ZeroGrad drops the gradient collected since the last step.
 func (p *Policy) ZeroGrad() {
+	if p == nil {
+		return
+	}
 	p.actions.zeroGrad()
 	p.values.zeroGrad()
 }

@@ -12,7 +12,10 @@ import (
 
 // A policy learns from demonstrations which of two actions fits the state: a warm start by cross-entropy.
 func ExamplePolicy() {
-	p := linear.New(1 << 12)
+	p, err := linear.New(1 << 12)
+	if err != nil {
+		log.Fatal(err)
+	}
 	candidates := func(state string) (out [][]linear.Feature) {
 		for _, action := range []string{"refund", "ship"} {
 			out = append(out, linear.Cross(nil, p.Dim(), []string{state}, []string{action}))
@@ -41,7 +44,10 @@ func ExamplePolicy() {
 }
 
 func ExamplePolicy_Save() {
-	p := linear.New(16)
+	p, err := linear.New(16)
+	if err != nil {
+		log.Fatal(err)
+	}
 	if err := p.AddValueGrad([]linear.Feature{{Index: 3, Value: 1}}, -1); err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +58,10 @@ func ExamplePolicy_Save() {
 	if err := p.Save(&file); err != nil {
 		log.Fatal(err)
 	}
-	q := linear.New(16)
+	q, err := linear.New(16)
+	if err != nil {
+		log.Fatal(err)
+	}
 	if err := q.Load(&file); err != nil {
 		log.Fatal(err)
 	}

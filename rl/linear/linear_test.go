@@ -65,9 +65,17 @@ func TestHashSpreads(t *testing.T) {
 	}
 }
 
+func mustNew(dim int) *Policy {
+	p, err := New(dim)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 // with returns a policy of dimension dim whose action and value weights are w.
 func with(w ...float64) *Policy {
-	p := New(len(w))
+	p := mustNew(len(w))
 	p.actions.grow(len(w))
 	copy(p.actions.w, w)
 	p.values.grow(len(w))
@@ -92,7 +100,7 @@ func TestLogProbs(t *testing.T) {
 		want        []float64
 		reason      string
 	}{
-		{"untrained", New(4), one(0, 1, 2), 1, []float64{-math.Log(3), -math.Log(3), -math.Log(3)}, "uniform"},
+		{"untrained", mustNew(4), one(0, 1, 2), 1, []float64{-math.Log(3), -math.Log(3), -math.Log(3)}, "uniform"},
 		{"spec", with(1, 0, 0, -1), one(0, 1, 2, 3), 1, []float64{-.626523, -1.626523, -1.626523, -2.626523}, "E17"},
 		{"temperature", with(1, 0), one(0, 1), .5, []float64{-math.Log1p(math.Exp(-2)), -2 - math.Log1p(math.Exp(-2))},
 			"scores 2 and 0"},
@@ -104,12 +112,12 @@ func TestLogProbs(t *testing.T) {
 			"entries add up"},
 		{"none", with(1), nil, 1, []float64{}, "nothing to choose"},
 		{"outside", with(1), one(0, 1), 1, nan, "index 1 of dimension 1"},
-		{"outside, untrained", New(1), one(0, 1), 1, nan, "as above"},
-		{"NaN", New(2), [][]Feature{{{0, math.NaN()}}, nil}, 1, nan, "not a score"},
-		{"all NaN", New(2), [][]Feature{{{0, math.NaN()}}, {{0, math.NaN()}}}, 1, nan, "not a score"},
+		{"outside, untrained", mustNew(1), one(0, 1), 1, nan, "as above"},
+		{"NaN", mustNew(2), [][]Feature{{{0, math.NaN()}}, nil}, 1, nan, "not a score"},
+		{"all NaN", mustNew(2), [][]Feature{{{0, math.NaN()}}, {{0, math.NaN()}}}, 1, nan, "not a score"},
 		{"Inf", with(1), [][]Feature{{{0, math.Inf(1)}}, nil}, 1, nan, "not a score"},
-		{"negative temperature", New(2), one(0, 1), -1, nan, "out of range"},
-		{"NaN temperature", New(2), one(0, 1), math.NaN(), nan, "out of range"},
+		{"negative temperature", mustNew(2), one(0, 1), -1, nan, "out of range"},
+		{"NaN temperature", mustNew(2), one(0, 1), math.NaN(), nan, "out of range"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -214,7 +222,7 @@ func TestGradients(t *testing.T) {
 func TestGradientErrors(t *testing.T) {
 	good := [][]Feature{{{0, 1}}, {{1, 1}}}
 	outside := [][]Feature{{{0, 1}}, {{2, 1}}}
-	p := New(2)
+	p := mustNew(2)
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -261,7 +269,7 @@ func TestStep(t *testing.T) {
 	}
 
 	// E20, clip: action gradient 3 and value gradient 4 have norm 5 together, and are scaled to .6 and .8.
-	p = New(2)
+	p = mustNew(2)
 	err := p.AddGrad([][]Feature{{{0, 6}}, nil}, 0, 1, 1) // (1-1/2)*6
 	err2 := p.AddValueGrad([]Feature{{1, 4}}, 1)
 	norm, err3 := p.Step(nil)
@@ -332,7 +340,7 @@ func TestStepCount(t *testing.T) {
 
 // trained returns a policy with action and value weights at many places.
 func trained(t testing.TB, dim int) *Policy {
-	p := New(dim)
+	p := mustNew(dim)
 	rng := rand.New(rand.NewPCG(5, 6))
 	random := func() (out []Feature) {
 		for range 40 {
@@ -383,11 +391,11 @@ func TestSaveLoad(t *testing.T) {
 	if !bytes.Equal(save(t, q), data) {
 		t.Error("saving again gives other bytes")
 	}
-	fresh := New(dim)
+	fresh := mustNew(dim)
 	if err := q.Load(bytes.NewReader(save(t, fresh))); err != nil || !same(fresh, q) {
 		t.Errorf("an untrained policy does not come back: %v", err)
 	}
-	if err := New(dim + 1).Load(bytes.NewReader(data)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "dimension is 3000, want 3001") {
+	if err := mustNew(dim + 1).Load(bytes.NewReader(data)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "dimension is 3000, want 3001") {
 		t.Errorf("other dimension: %v", err)
 	}
 	broken := errors.New("broken")
@@ -411,7 +419,7 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestLoadDamaged(t *testing.T) {
 	p := trained(t, 8)
 	data := save(t, p)
-	q := New(8)
+	q := mustNew(8)
 	if err := q.Load(bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
@@ -457,10 +465,10 @@ func seal(data []byte) []byte {
 // Whatever Load takes, also under a checksum that fits, is saved as the same bytes and can be trained on.
 func FuzzLoad(f *testing.F) {
 	f.Add(save(f, trained(f, 8)))
-	f.Add(save(f, New(8)))
+	f.Add(save(f, mustNew(8)))
 	f.Add([]byte("TLlinear"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := New(8)
+		p := mustNew(8)
 		for _, in := range [][]byte{data, seal(data)} {
 			if err := p.Load(bytes.NewReader(in)); err != nil {
 				if !errors.Is(err, ErrFormat) {
@@ -501,9 +509,45 @@ func TestClone(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	for in, want := range map[int]int{-1: DefaultDim, 0: DefaultDim, 7: 7, 1 << 40: maxDim} {
-		if got := New(in).Dim(); got != want {
-			t.Errorf("New(%d) has dimension %d, want %d", in, got, want)
+	for in, want := range map[int]int{0: DefaultDim, 1: 1, 7: 7, maxDim: maxDim} {
+		if p, err := New(in); p.Dim() != want || err != nil {
+			t.Errorf("New(%d) has dimension %d and error %v, want %d", in, p.Dim(), err, want)
+		}
+	}
+	for _, in := range []int{-1, math.MinInt, maxDim + 1, math.MaxInt} {
+		if p, err := New(in); p != nil || err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("linear: dim is %d, want", in)) {
+			t.Errorf("New(%d) is %v, error %v", in, p, err)
+		}
+	}
+}
+
+// A nil policy and the zero value have no weight: they read like a policy of dimension 0 and refuse the rest.
+func TestNoPolicy(t *testing.T) {
+	one := [][]Feature{{{0, 1}}, nil}
+	for name, p := range map[string]*Policy{"nil": nil, "zero": {}} {
+		if got := p.LogProbs(nil, one, 1); len(got) != 2 || !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
+			t.Errorf("%s: log-probabilities %v, want NaN", name, got)
+		}
+		if diff := cmp.Diff([]float64{0}, p.LogProbs(nil, [][]Feature{nil}, 1)); diff != "" {
+			t.Errorf("%s: a single candidate without features (-want +got):\n%s", name, diff)
+		}
+		if v := p.Value(one[0]); p.Dim() != 0 || !math.IsNaN(v) || p.Value(nil) != 0 {
+			t.Errorf("%s: dimension %d, value %v", name, p.Dim(), v)
+		}
+		if p.AddGrad(one, 0, 1, 1) == nil || p.AddEntropyGrad(one, 1, 1) == nil || p.AddValueGrad(one[0], 1) == nil {
+			t.Errorf("%s: a gradient is taken", name)
+		}
+		p.ZeroGrad()
+		clone := p.Clone()
+		if (clone == nil) != (p == nil) {
+			t.Errorf("%s: cloned to %v", name, clone)
+		}
+		var file bytes.Buffer
+		_, err := p.Step(nil)
+		for what, err := range map[string]error{"step": err, "save": p.Save(&file), "load": p.Load(&file)} {
+			if (err != nil) != (p == nil) {
+				t.Errorf("%s: %s gives %v", name, what, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,9 +12,12 @@ const DefaultDim = 1 << 16
 
 const maxDim = 1 << 26
 
+var errNil = errors.New("linear: the policy is nil")
+
 // A Policy chooses among candidate actions by a softmax over linear scores of their features, and estimates values with
-// a second weight vector. Make one with [New]. Methods that only read (LogProbs, Value) may run at the same time, as
-// long as none runs that writes (AddGrad, AddEntropyGrad, AddValueGrad, Step, ZeroGrad, Load).
+// a second weight vector. Make one with [New]; nil and the zero value read like a policy of dimension 0, which has a place
+// for no feature. Methods that only read (LogProbs, Value) may run at the same time, as long as none runs that writes
+// (AddGrad, AddEntropyGrad, AddValueGrad, Step, ZeroGrad, Load).
 type Policy struct {
 	dim     int
 	actions block
@@ -22,18 +26,26 @@ type Policy struct {
 	logp []float64 // scratch of the methods that write
 }
 
-// New returns a policy with dim weights, all zero: every candidate has the same probability and every value is 0. dim <
-// 1 means [DefaultDim] and more than 1<<26 means that. Memory grows with dim: 37 bytes a weight once trained, as much
-// again for the value weights once they are.
-func New(dim int) *Policy {
-	if dim < 1 {
+// New returns a policy with dim weights, all zero: every candidate has the same probability and every value is 0. Zero
+// means [DefaultDim]; it returns an error for a negative dim and for one above 1<<26. Memory grows with dim: 37 bytes a
+// weight once trained, as much again for the value weights once they are.
+func New(dim int) (*Policy, error) {
+	if dim < 0 || dim > maxDim {
+		return nil, fmt.Errorf("linear: dim is %d, want a number in [1, %d], or 0 for %d", dim, maxDim, DefaultDim)
+	}
+	if dim == 0 {
 		dim = DefaultDim
 	}
-	return &Policy{dim: min(dim, maxDim)}
+	return &Policy{dim: dim}, nil
 }
 
-// Dim returns the number of weights, which is what [Hash] and [Cross] want to know.
-func (p *Policy) Dim() int { return p.dim }
+// Dim returns the number of weights, which is what [Hash] and [Cross] want to know. It is 0 for a nil policy.
+func (p *Policy) Dim() int {
+	if p == nil {
+		return 0
+	}
+	return p.dim
+}
 
 // LogProbs writes the log-probability, in nats, of each candidate into dst, which grows if need be, and returns it: the
 // log of the softmax of score/temperature, where the score is the sum of weight times value over the candidate's
@@ -44,6 +56,9 @@ func (p *Policy) Dim() int { return p.dim }
 // index outside the dimension, or a score is not finite; losses and [Policy.Step] refuse such numbers. O(features)
 // time.
 func (p *Policy) LogProbs(dst []float64, candidates [][]Feature, temperature float64) []float64 {
+	if p == nil {
+		p = &Policy{}
+	}
 	dst = dst[:0]
 	for _, c := range candidates {
 		dst = append(dst, p.actions.dot(c, p.dim))
@@ -124,7 +139,8 @@ func Greedy(logp []float64) int {
 //
 // With coef = dL/dlog p from a loss this is that loss's gradient. Coef = -1/N over N demonstrated choices is the mean
 // cross-entropy, which imitates them: a warm start. It returns an error, and adds nothing, if chosen is not a
-// candidate, temperature is not above 0, coef is not finite or the log-probabilities are NaN. O(features) time.
+// candidate, temperature is not above 0, coef is not finite, the log-probabilities are NaN or the policy is nil.
+// O(features) time.
 func (p *Policy) AddGrad(candidates [][]Feature, chosen int, coef, temperature float64) error {
 	if chosen < 0 || chosen >= len(candidates) {
 		return fmt.Errorf("linear: chosen candidate is %d, want an index below %d", chosen, len(candidates))
@@ -162,6 +178,9 @@ func (p *Policy) AddEntropyGrad(candidates [][]Feature, coef, temperature float6
 
 // prepareGrad checks the arguments of a gradient and leaves the log-probabilities in p.logp.
 func (p *Policy) prepareGrad(candidates [][]Feature, coef, temperature float64) error {
+	if p == nil {
+		return errNil
+	}
 	if !(temperature > 0) || math.IsInf(temperature, 1) {
 		return fmt.Errorf("linear: temperature is %v, want a finite number > 0", temperature)
 	}
@@ -178,12 +197,20 @@ func (p *Policy) prepareGrad(candidates [][]Feature, coef, temperature float64) 
 
 // Value returns the value of a state, in whatever unit its targets had: the sum of value weight times value over its
 // features. It is NaN if a feature has an index outside the dimension.
-func (p *Policy) Value(features []Feature) float64 { return p.values.dot(features, p.dim) }
+func (p *Policy) Value(features []Feature) float64 {
+	if p == nil {
+		p = &Policy{}
+	}
+	return p.values.dot(features, p.dim)
+}
 
 // AddValueGrad adds coef * dValue/dU to the gradient that the next [Policy.Step] descends. For the squared loss
 // (Value-target)²/2 over N states coef is (Value-target)/N. It returns an error, and adds nothing, if coef or the value
-// is not finite.
+// is not finite or the policy is nil.
 func (p *Policy) AddValueGrad(features []Feature, coef float64) error {
+	if p == nil {
+		return errNil
+	}
 	if !finite(coef) {
 		return fmt.Errorf("linear: coefficient is %v, want a finite number", coef)
 	}
@@ -195,8 +222,11 @@ func (p *Policy) AddValueGrad(features []Feature, coef float64) error {
 	return nil
 }
 
-// Clone returns an independent copy, with the state of the optimiser and the gradient.
+// Clone returns an independent copy, with the state of the optimiser and the gradient; nil of nil.
 func (p *Policy) Clone() *Policy {
+	if p == nil {
+		return nil
+	}
 	return &Policy{dim: p.dim, actions: p.actions.clone(), values: p.values.clone()}
 }
 

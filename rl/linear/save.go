@@ -28,6 +28,9 @@ const (
 //	  index uint32, steps uint32, weight, m, v float64
 //	SHA-256 of all that
 func (p *Policy) Save(w io.Writer) error {
+	if p == nil {
+		return errNil
+	}
 	out := bufio.NewWriter(w)
 	sum := sha256.New()
 	put := func(b []byte) error {
@@ -71,10 +74,13 @@ func (p *Policy) Save(w io.Writer) error {
 	return out.Flush()
 }
 
-// Load replaces p by what [Policy.Save] wrote, which must have the same dimension; the gradient is empty afterwards. It
+// Load replaces p, which must not be nil, by what [Policy.Save] wrote, which must have the same dimension; the gradient is empty afterwards. It
 // reads no byte beyond the end of it. An error that is not one of r wraps [ErrFormat] and says what is wrong: a cut, a
 // changed byte, another dimension, numbers that no training produces. After an error p is as it was.
 func (p *Policy) Load(r io.Reader) error {
+	if p == nil {
+		return errNil
+	}
 	d := decoder{r: r, sum: sha256.New()}
 	header, err := d.next(len(magic) + 8)
 	if err != nil {

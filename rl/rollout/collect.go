@@ -7,57 +7,50 @@ import (
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl"
-	"github.com/throughline-go/throughline/rl/linear"
 )
+
+// A Player is the policy of one episode. It notes what training needs of every turn.
+type Player interface {
+	envharness.Policy
+	// Turns returns one turn for each call of Act that did not end the episode by an error, in order: State, Tokens, Value and QValue. The
+	// rest is filled in from the record of the episode. It is called once, after the episode.
+	Turns() []rl.Turn
+}
 
 // Options adjusts [Collect]. A nil *Options equals &Options{}.
 type Options struct {
-	Features      Features // nil means CallFeatures of the policy's dimension
-	Temperature   *float64 // not negative; nil means 1, 0 is greedy
-	Seed          uint64   // of the players' draws and of tasks without a seed
-	Parallel      int      // episodes at once; zero means 1
-	MaxTurns      int      // zero means the environment's own limit
-	SuccessReward float64  // reward of the last turn of a passed episode, and the only reward; zero means 10
-	// Procedures returns the skills given to the player of a task. It is called once for each entry of tasks, in order; nil means none.
-	Procedures func(t envharness.Task) [][]string
-	// Plan makes the player follow a plan instead of sampling: supervised data. Log-probabilities are those of the policy all the same.
-	Plan func(ctx context.Context, t envharness.Task) ([]envharness.Action, error)
+	Seed          uint64  // fixes the episodes of tasks without a seed of their own
+	Parallel      int     // episodes at once; zero means 1
+	MaxTurns      int     // zero means the environment's own limit
+	SuccessReward float64 // reward of the last turn of a passed episode, and the only reward; zero means 10
 	// Progress, if not nil, is called after each episode with the number done so far; calls do not overlap.
 	Progress func(done, total int)
 }
 
-// An Episode is one rollout, seen from both sides. Choices and Trajectory.Turns have the same length, and a turn holds one token.
+// An Episode is one rollout, seen from both sides. The trajectory has the turns of the trace, in order.
 type Episode struct {
 	Trace      envharness.Trace
-	Trajectory rl.Trajectory // Group and Task are the task's id; Excluded when the verdict is Invalid
-	Choices    []Choice
+	Trajectory rl.Trajectory // ID is the task's id and the slot, Group and Task are the task's id; Excluded when the verdict is Invalid
 }
 
-// Batch returns what to train on: the trajectories of the episodes, for an estimator, and their choices, one after another as the turns
-// are in the Credit that it returns.
-func Batch(episodes []Episode) (trajectories []rl.Trajectory, choices []Choice) {
-	for _, e := range episodes {
-		trajectories = append(trajectories, e.Trajectory)
-		choices = append(choices, e.Choices...)
+// Trajectories returns the trajectories of the episodes, for an estimator.
+func Trajectories(episodes []Episode) []rl.Trajectory {
+	out := make([]rl.Trajectory, len(episodes))
+	for i, e := range episodes {
+		out[i] = e.Trajectory
 	}
-	return trajectories, choices
+	return out
 }
 
-// Collect plays one episode of every task, in the order of tasks: repeat a task to make a group. The only reward is SuccessReward, on the last turn of an
-// episode that the world's verifier passed, so that no component can earn any.
+// Collect plays one episode of every task, each with the player newPlayer(slot), where slot is the index in tasks: repeat a task to make a group.
+// newPlayer must be safe for concurrent use. The only reward is SuccessReward, on the last turn of an episode that the world's verifier passed.
 //
-// Episodes that end by an infrastructure failure are returned with Trajectory.Excluded set. When ctx ends Collect returns its error and no
-// episodes. The result does not depend on Parallel.
-func Collect(ctx context.Context, w envharness.World, components []envharness.Component, p *linear.Policy, tasks []envharness.Task, o *Options) ([]Episode, error) {
+// Episodes that end by an infrastructure failure, and those without a turn, are returned with Trajectory.Excluded set. When ctx ends Collect
+// returns its error and no episodes. A player that noted fewer turns than it played is an error. The result does not depend on Parallel.
+func Collect(ctx context.Context, w envharness.World, components []envharness.Component, newPlayer func(slot int) (Player, error),
+	tasks []envharness.Task, o *Options) ([]Episode, error) {
 	if o == nil {
 		o = &Options{}
-	}
-	temperature := 1.0
-	if o.Temperature != nil {
-		temperature = *o.Temperature
-	}
-	if !(temperature >= 0) || math.IsInf(temperature, 1) {
-		return nil, fmt.Errorf("rollout: temperature %v is not a finite number of at least 0", temperature)
 	}
 	reward := o.SuccessReward
 	if reward == 0 {
@@ -66,53 +59,61 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 	if math.IsNaN(reward) || math.IsInf(reward, 0) {
 		return nil, fmt.Errorf("rollout: success reward %v is not finite", reward)
 	}
-	plans := make([][]envharness.Action, len(tasks))
-	if o.Plan != nil {
-		for i, t := range tasks {
-			var err error
-			if plans[i], err = o.Plan(ctx, t); err != nil {
-				return nil, fmt.Errorf("rollout: plan of task %d (%s): %w", i, t.ID, err)
-			}
-		}
-	}
-	players := make([]*Player, len(tasks))
-	for i, t := range tasks {
-		var procedures [][]string
-		if o.Procedures != nil {
-			procedures = o.Procedures(t)
-		}
-		players[i] = NewPlayer(p, o.Features, temperature, envharness.Stream(o.Seed, "policy", uint64(i)), procedures)
-		players[i].plan, players[i].planned = plans[i], o.Plan != nil
-	}
-	traces, err := envharness.Rollouts(ctx, w, components, func(slot int) envharness.Policy { return players[slot] }, tasks,
-		&envharness.RolloutOptions{Seed: o.Seed, Parallel: o.Parallel, MaxTurns: o.MaxTurns, Progress: o.Progress})
+	players := make([]Player, len(tasks))
+	traces, err := envharness.Rollouts(ctx, w, components, func(slot int) (envharness.Policy, error) {
+		p, err := newPlayer(slot)
+		players[slot] = p
+		return p, err
+	}, tasks, &envharness.RolloutOptions{Seed: o.Seed, Parallel: o.Parallel, MaxTurns: o.MaxTurns, Progress: o.Progress})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Episode, len(tasks))
-	for i, tr := range traces {
-		t := players[i].trajectory(tr)
-		t.ID = fmt.Sprintf("%s/%d", tr.Task.ID, i)
-		if n := len(t.Turns); n > 0 {
-			last := &t.Turns[n-1]
-			last.End = rl.Truncated
-			if tr.End == envharness.EndTerminated {
-				last.End = rl.Terminated
-			}
-			if tr.Verdict.Status == envharness.Pass {
-				last.Reward = reward
-			}
+	episodes := make([]Episode, len(traces))
+	for i, trace := range traces {
+		var turns []rl.Turn
+		if players[i] != nil {
+			turns = players[i].Turns()
 		}
-		if tr.Verdict.Status == envharness.Invalid {
-			t.Excluded = string(tr.End)
-		} else {
-			ok := tr.Verdict.Status == envharness.Pass
-			t.Success = &ok
+		t, err := trajectory(trace, turns, reward)
+		if err != nil {
+			return nil, err
 		}
-		if len(t.Turns) == 0 && t.Excluded == "" {
+		episodes[i] = Episode{Trace: trace, Trajectory: t}
+	}
+	return episodes, nil
+}
+
+// trajectory joins the record of an episode with what its player noted.
+func trajectory(trace envharness.Trace, noted []rl.Turn, reward float64) (rl.Trajectory, error) {
+	t := rl.Trajectory{
+		ID: fmt.Sprintf("%s/%d", trace.Task.ID, trace.Slot), Group: trace.Task.ID, Task: trace.Task.ID, Split: trace.Task.Split,
+	}
+	if trace.Verdict.Status == envharness.Invalid {
+		t.Excluded = string(trace.End)
+	} else {
+		if len(noted) < len(trace.Turns) {
+			return t, fmt.Errorf("rollout: episode %s: the player noted %d of %d turns", t.ID, len(noted), len(trace.Turns))
+		}
+		t.Success = new(trace.Verdict.Status == envharness.Pass)
+	}
+	for i := range min(len(noted), len(trace.Turns)) {
+		turn := noted[i]
+		turn.Reward, turn.End, turn.Invalid = 0, rl.Continue, trace.Turns[i].Shown.Error != nil
+		t.Turns = append(t.Turns, turn)
+	}
+	if len(t.Turns) == 0 {
+		if t.Excluded == "" {
 			t.Excluded = "no turns"
 		}
-		out[i] = Episode{Trace: tr, Trajectory: t, Choices: players[i].choices}
+		return t, nil
 	}
-	return out, nil
+	last := &t.Turns[len(t.Turns)-1]
+	last.End = rl.Truncated
+	if trace.End == envharness.EndTerminated {
+		last.End = rl.Terminated
+	}
+	if trace.Verdict.Status == envharness.Pass {
+		last.Reward = reward
+	}
+	return t, nil
 }

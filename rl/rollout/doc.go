@@ -1,9 +1,8 @@
-// Package rollout is where rl meets envharness: it plays episodes of a world with a candidate-choosing policy of package rl/linear
-// and returns them as trajectories with log-probabilities, success from the verdict, and the features needed to train on them.
+// Package rollout is where rl meets envharness: it plays episodes of a world and returns them as trajectories, with the log-probabilities that
+// the policy noted and success from the verdict.
 //
-// [Collect] runs the episodes. In each turn a [Player] turns the admissible actions into sparse features with [CallFeatures] and draws one of
-// them. [Batch] lays the episodes out for an estimator and a loss. With Options.Plan the player follows a plan instead, which gives supervised data in the same form.
+// [Collect] runs the episodes. What plays them is a [Player], an envharness policy that also notes what rl needs of each turn; package
+// rl/linear/play has one that chooses among the admissible actions. The reward is the verdict's, so that no component can earn any.
 //
-// Worlds must list their admissible actions ([envharness.Observation].Actions). Results depend on the seed and the tasks alone, never on the number of
-// workers: every episode draws from a stream of its own.
+// Episodes cut by a limit have no value of their last state: estimators that bootstrap from it need another rule for truncation.
 package rollout

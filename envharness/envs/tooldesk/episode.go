@@ -63,7 +63,7 @@ func (e *episode) step(a envharness.Action) (string, *envharness.ActionError) {
 func (e *episode) do(a envharness.Action) (any, *envharness.ActionError) {
 	t := toolNamed(a.Name)
 	if t == nil {
-		return nil, refuse(envharness.UnknownTool, "no tool named %q", clip(a.Name))
+		return nil, refuse(envharness.ClassUnknownTool, "no tool named %q", clip(a.Name))
 	}
 	in, refusal := t.parse(a.Args)
 	if refusal != nil {
@@ -138,7 +138,7 @@ func contains(set []string, s string) bool {
 
 func (e *episode) customer(id string) *envharness.ActionError {
 	if e.world.customer(id) == nil {
-		return refuse(envharness.NotFound, "no customer %q", id)
+		return refuse(envharness.ClassNotFound, "no customer %q", id)
 	}
 	return nil
 }
@@ -147,14 +147,14 @@ func (e *episode) order(id string) (*order, *envharness.ActionError) {
 	if o := e.world.order(id); o != nil {
 		return o, nil
 	}
-	return nil, refuse(envharness.NotFound, "no order %q", id)
+	return nil, refuse(envharness.ClassNotFound, "no order %q", id)
 }
 
 func (e *episode) ticket(id string) (*ticket, *envharness.ActionError) {
 	if t := e.world.ticket(id); t != nil {
 		return t, nil
 	}
-	return nil, refuse(envharness.NotFound, "no ticket %q", id)
+	return nil, refuse(envharness.ClassNotFound, "no ticket %q", id)
 }
 
 func (e *episode) writableOrder(id, status string) (*order, *envharness.ActionError) {
@@ -163,7 +163,7 @@ func (e *episode) writableOrder(id, status string) (*order, *envharness.ActionEr
 		refusal = e.verified(o.Customer)
 	}
 	if refusal == nil && o.Status != status {
-		refusal = refuse(envharness.Precondition, "order %s is %s, not %s", id, o.Status, status)
+		refusal = refuse(envharness.ClassPrecondition, "order %s is %s, not %s", id, o.Status, status)
 	}
 	return o, refusal
 }
@@ -173,5 +173,5 @@ func (e *episode) verified(customer string) *envharness.ActionError {
 	if contains(e.session.Verified, customer) {
 		return nil
 	}
-	return refuse(envharness.Permission, "customer %s has not been looked up with find_customer", customer)
+	return refuse(envharness.ClassPermission, "customer %s has not been looked up with find_customer", customer)
 }

@@ -107,7 +107,7 @@ func checkCandidates(t *rapid.T, d *Desk, actions []envharness.Action, shown str
 		if err != nil || string(canonical) != string(a.Args) {
 			t.Fatalf("%s is not canonical (%v)", key, err)
 		}
-		if _, refusal := d.episode.clone().do(a); refusal != nil && refusal.Class != envharness.Precondition && refusal.Class != envharness.Permission {
+		if _, refusal := d.episode.clone().do(a); refusal != nil && refusal.Class != envharness.ClassPrecondition && refusal.Class != envharness.ClassPermission {
 			t.Fatalf("%s is refused: %+v", key, refusal)
 		}
 		var args map[string]any

@@ -19,7 +19,7 @@ func page(n, number int) (from, to int) {
 func findCustomer(e *episode, in []value) (any, *envharness.ActionError) {
 	i := slices.IndexFunc(e.world.Customers, func(c customer) bool { return strings.EqualFold(c.Email, in[0].s) })
 	if i < 0 {
-		return nil, refuse(envharness.NotFound, "no customer with e-mail %q", clip(in[0].s))
+		return nil, refuse(envharness.ClassNotFound, "no customer with e-mail %q", clip(in[0].s))
 	}
 	c := e.world.Customers[i]
 	e.session.Verified = insert(e.session.Verified, c.ID)
@@ -97,7 +97,7 @@ func getOrder(e *episode, in []value) (any, *envharness.ActionError) {
 func getProduct(e *episode, in []value) (any, *envharness.ActionError) {
 	p := e.world.product(in[0].s)
 	if p == nil {
-		return nil, refuse(envharness.NotFound, "no product with sku %q", in[0].s)
+		return nil, refuse(envharness.ClassNotFound, "no product with sku %q", in[0].s)
 	}
 	e.session.Read = insert(e.session.Read, p.SKU)
 	show(&e.memory.skus, p.SKU)

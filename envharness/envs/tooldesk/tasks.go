@@ -85,7 +85,7 @@ func makeTask(id string) (*task, error) {
 				if s.name == "ood" {
 					names = &unfamiliar
 				}
-				return generate(id, names, envharness.Stream(uint64(number), "env", uint64(i)), f.build), nil
+				return generate(id, names, envharness.RandStream(uint64(number), "env", uint64(i)), f.build), nil
 			}
 		}
 	}

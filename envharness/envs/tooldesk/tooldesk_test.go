@@ -187,7 +187,7 @@ func TestForbiddenRequestsAreRefused(t *testing.T) {
 	for n := range 280 {
 		id := taskID("T7", n)
 		var q request
-		generate(id, &familiar, envharness.Stream(uint64(n), "env", 6), func(g *generator) {
+		generate(id, &familiar, envharness.RandStream(uint64(n), "env", 6), func(g *generator) {
 			k := kind(g.r.IntN(numKinds)) // the draws of forbiddenTask
 			g.allow(k, g.orders[0])
 			q = g.request(k, g.orders[0])
@@ -206,7 +206,7 @@ func TestForbiddenRequestsAreRefused(t *testing.T) {
 			}
 		}
 		_, refusal := e.do(q.write)
-		if refusal == nil || refusal.Class != envharness.Precondition {
+		if refusal == nil || refusal.Class != envharness.ClassPrecondition {
 			t.Errorf("%s: %s %s gives %v, want a conflict", id, q.write.Name, q.write.Args, refusal)
 		}
 		seen[q.write.Name]++
@@ -608,88 +608,88 @@ func TestReplies(t *testing.T) {
 		want       string // the reply, or the message of the refusal
 		reason     string
 	}{
-		{"", "", envharness.UnknownTool, `no tool named ""`, "no name"},
-		{"Submit", `{"answer":"x"}`, envharness.UnknownTool, `no tool named "Submit"`, "names are case-sensitive"},
-		{"reset", "{}", envharness.UnknownTool, `no tool named "reset"`, "the life cycle is no tool"},
+		{"", "", envharness.ClassUnknownTool, `no tool named ""`, "no name"},
+		{"Submit", `{"answer":"x"}`, envharness.ClassUnknownTool, `no tool named "Submit"`, "names are case-sensitive"},
+		{"reset", "{}", envharness.ClassUnknownTool, `no tool named "reset"`, "the life cycle is no tool"},
 
-		{"get_order", "", envharness.BadArgs, "missing argument order_id", "nil is the empty object"},
-		{"get_order", "null", envharness.BadArgs, "arguments must be one JSON object", "null is no object"},
-		{"get_order", "[1]", envharness.BadArgs, "arguments must be one JSON object", "nor is a list"},
-		{"get_order", `{"order_id":"O-1"`, envharness.BadArgs, "arguments must be one JSON object", "cut off"},
-		{"get_order", `{"order_id":"O-1"} {}`, envharness.BadArgs, "arguments must be one JSON object", "two values"},
-		{"get_order", `{"order_id":1}`, envharness.BadArgs, "argument order_id must be a string", "type"},
-		{"get_order", `{"order_id":""}`, envharness.BadArgs, "argument order_id must not be empty", "minLength"},
+		{"get_order", "", envharness.ClassBadArgs, "missing argument order_id", "nil is the empty object"},
+		{"get_order", "null", envharness.ClassBadArgs, "arguments must be one JSON object", "null is no object"},
+		{"get_order", "[1]", envharness.ClassBadArgs, "arguments must be one JSON object", "nor is a list"},
+		{"get_order", `{"order_id":"O-1"`, envharness.ClassBadArgs, "arguments must be one JSON object", "cut off"},
+		{"get_order", `{"order_id":"O-1"} {}`, envharness.ClassBadArgs, "arguments must be one JSON object", "two values"},
+		{"get_order", `{"order_id":1}`, envharness.ClassBadArgs, "argument order_id must be a string", "type"},
+		{"get_order", `{"order_id":""}`, envharness.ClassBadArgs, "argument order_id must not be empty", "minLength"},
 		{
-			"get_order", `{"order_id":"` + strings.Repeat("ä", 65) + `"}`, envharness.BadArgs,
+			"get_order", `{"order_id":"` + strings.Repeat("ä", 65) + `"}`, envharness.ClassBadArgs,
 			"argument order_id must not be longer than 64 characters", "maxLength counts characters",
 		},
 		{
-			"get_order", `{"order_id":"` + strings.Repeat("ä", 64) + `"}`, envharness.NotFound,
+			"get_order", `{"order_id":"` + strings.Repeat("ä", 64) + `"}`, envharness.ClassNotFound,
 			`no order "` + strings.Repeat("ä", 64) + `"`, "characters, not bytes",
 		},
-		{"get_order", `{"order_id":"O-1","b":1,"a":1}`, envharness.BadArgs, `unknown argument "a"`, "additionalProperties, the first by name"},
-		{"get_order", `{"x":"` + strings.Repeat("x", 9000) + `"}`, envharness.BadArgs, "arguments of 9008 bytes are longer than 8192", "size"},
-		{"list_orders", `{"customer_id":"C-1","page":1.5}`, envharness.BadArgs, "argument page must be an integer", "a fraction"},
-		{"list_orders", `{"customer_id":"C-1","page":"1"}`, envharness.BadArgs, "argument page must be an integer", "a string"},
-		{"list_orders", `{"customer_id":"C-1","page":0}`, envharness.BadArgs, "argument page must be from 1 to 1000", "minimum"},
-		{"refund", `{"order_id":"O-2","amount_cents":-5}`, envharness.BadArgs, "argument amount_cents must be from 1 to 100000000", "minimum"},
-		{"refund", `{"order_id":"O-2","amount_cents":1e300}`, envharness.BadArgs, "argument amount_cents must be from 1 to 100000000", "maximum"},
-		{"refund", `{"order_id":"O-2","amount_cents":1e999}`, envharness.BadArgs, "arguments must be one JSON object", "no float64"},
+		{"get_order", `{"order_id":"O-1","b":1,"a":1}`, envharness.ClassBadArgs, `unknown argument "a"`, "additionalProperties, the first by name"},
+		{"get_order", `{"x":"` + strings.Repeat("x", 9000) + `"}`, envharness.ClassBadArgs, "arguments of 9008 bytes are longer than 8192", "size"},
+		{"list_orders", `{"customer_id":"C-1","page":1.5}`, envharness.ClassBadArgs, "argument page must be an integer", "a fraction"},
+		{"list_orders", `{"customer_id":"C-1","page":"1"}`, envharness.ClassBadArgs, "argument page must be an integer", "a string"},
+		{"list_orders", `{"customer_id":"C-1","page":0}`, envharness.ClassBadArgs, "argument page must be from 1 to 1000", "minimum"},
+		{"refund", `{"order_id":"O-2","amount_cents":-5}`, envharness.ClassBadArgs, "argument amount_cents must be from 1 to 100000000", "minimum"},
+		{"refund", `{"order_id":"O-2","amount_cents":1e300}`, envharness.ClassBadArgs, "argument amount_cents must be from 1 to 100000000", "maximum"},
+		{"refund", `{"order_id":"O-2","amount_cents":1e999}`, envharness.ClassBadArgs, "arguments must be one JSON object", "no float64"},
 		{
-			"cancel_order", `{"order_id":"O-1","reason":"because"}`, envharness.BadArgs,
+			"cancel_order", `{"order_id":"O-1","reason":"because"}`, envharness.ClassBadArgs,
 			"argument reason must be one of: no longer needed, ordered by mistake", "enum",
 		},
 
-		{"find_customer", `{"email":"x@example.com"}`, envharness.NotFound, `no customer with e-mail "x@example.com"`, "unknown"},
-		{"list_orders", `{"customer_id":"C-9"}`, envharness.NotFound, `no customer "C-9"`, "unknown"},
-		{"list_tickets", `{"customer_id":"C-9"}`, envharness.NotFound, `no customer "C-9"`, "unknown"},
-		{"get_order", `{"order_id":"O-9"}`, envharness.NotFound, `no order "O-9"`, "unknown"},
-		{"get_product", `{"sku":"AAA-9"}`, envharness.NotFound, `no product with sku "AAA-9"`, "unknown"},
-		{"get_ticket", `{"ticket_id":"K-9"}`, envharness.NotFound, `no ticket "K-9"`, "unknown"},
-		{"cancel_order", `{"order_id":"O-9","reason":"no longer needed"}`, envharness.NotFound, `no order "O-9"`, "unknown"},
-		{"exchange_item", `{"order_id":"O-2","sku":"AAA-2","new_sku":"X"}`, envharness.NotFound, `no product with sku "X"`, "unknown"},
-		{"resolve_ticket", `{"ticket_id":"K-9","note":"n"}`, envharness.NotFound, `no ticket "K-9"`, "unknown"},
-		{"transfer", `{"customer_id":"C-9","reason":"item is out of stock"}`, envharness.NotFound, `no customer "C-9"`, "unknown"},
+		{"find_customer", `{"email":"x@example.com"}`, envharness.ClassNotFound, `no customer with e-mail "x@example.com"`, "unknown"},
+		{"list_orders", `{"customer_id":"C-9"}`, envharness.ClassNotFound, `no customer "C-9"`, "unknown"},
+		{"list_tickets", `{"customer_id":"C-9"}`, envharness.ClassNotFound, `no customer "C-9"`, "unknown"},
+		{"get_order", `{"order_id":"O-9"}`, envharness.ClassNotFound, `no order "O-9"`, "unknown"},
+		{"get_product", `{"sku":"AAA-9"}`, envharness.ClassNotFound, `no product with sku "AAA-9"`, "unknown"},
+		{"get_ticket", `{"ticket_id":"K-9"}`, envharness.ClassNotFound, `no ticket "K-9"`, "unknown"},
+		{"cancel_order", `{"order_id":"O-9","reason":"no longer needed"}`, envharness.ClassNotFound, `no order "O-9"`, "unknown"},
+		{"exchange_item", `{"order_id":"O-2","sku":"AAA-2","new_sku":"X"}`, envharness.ClassNotFound, `no product with sku "X"`, "unknown"},
+		{"resolve_ticket", `{"ticket_id":"K-9","note":"n"}`, envharness.ClassNotFound, `no ticket "K-9"`, "unknown"},
+		{"transfer", `{"customer_id":"C-9","reason":"item is out of stock"}`, envharness.ClassNotFound, `no customer "C-9"`, "unknown"},
 
 		{
-			"cancel_order", `{"order_id":"O-5","reason":"no longer needed"}`, envharness.Permission,
+			"cancel_order", `{"order_id":"O-5","reason":"no longer needed"}`, envharness.ClassPermission,
 			"customer C-2 has not been looked up with find_customer", "another customer's order",
 		},
 		{
-			"set_address", `{"order_id":"O-5","address":"y"}`, envharness.Permission,
+			"set_address", `{"order_id":"O-5","address":"y"}`, envharness.ClassPermission,
 			"customer C-2 has not been looked up with find_customer", "another customer's order",
 		},
 		{
-			"refund", `{"order_id":"O-5","amount_cents":1}`, envharness.Permission,
+			"refund", `{"order_id":"O-5","amount_cents":1}`, envharness.ClassPermission,
 			"customer C-2 has not been looked up with find_customer", "permission comes before the status",
 		},
 		{
-			"resolve_ticket", `{"ticket_id":"K-3","note":"n"}`, envharness.Permission,
+			"resolve_ticket", `{"ticket_id":"K-3","note":"n"}`, envharness.ClassPermission,
 			"customer C-2 has not been looked up with find_customer", "another customer's ticket",
 		},
 		{
-			"transfer", `{"customer_id":"C-2","reason":"item is out of stock"}`, envharness.Permission,
+			"transfer", `{"customer_id":"C-2","reason":"item is out of stock"}`, envharness.ClassPermission,
 			"customer C-2 has not been looked up with find_customer", "another customer",
 		},
 
 		{
-			"cancel_order", `{"order_id":"O-2","reason":"no longer needed"}`, envharness.Precondition,
+			"cancel_order", `{"order_id":"O-2","reason":"no longer needed"}`, envharness.ClassPrecondition,
 			"order O-2 is delivered, not pending", "status",
 		},
-		{"set_address", `{"order_id":"O-4","address":"y"}`, envharness.Precondition, "order O-4 is cancelled, not pending", "status"},
-		{"exchange_item", `{"order_id":"O-1","sku":"AAA-1","new_sku":"AAA-2"}`, envharness.Precondition, "order O-1 is pending, not delivered", "status"},
-		{"exchange_item", `{"order_id":"O-3","sku":"AAA-1","new_sku":"AAA-2"}`, envharness.Precondition, `order O-3 has no item "AAA-1"`, "no such item"},
-		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"AAA-2"}`, envharness.Precondition, "order O-3 has item AAA-2 already", "itself"},
-		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"BBB-1"}`, envharness.Precondition, "BBB-1 is not of the family a", "family"},
-		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"AAA-1"}`, envharness.Precondition, "AAA-1 is out of stock", "stock"},
+		{"set_address", `{"order_id":"O-4","address":"y"}`, envharness.ClassPrecondition, "order O-4 is cancelled, not pending", "status"},
+		{"exchange_item", `{"order_id":"O-1","sku":"AAA-1","new_sku":"AAA-2"}`, envharness.ClassPrecondition, "order O-1 is pending, not delivered", "status"},
+		{"exchange_item", `{"order_id":"O-3","sku":"AAA-1","new_sku":"AAA-2"}`, envharness.ClassPrecondition, `order O-3 has no item "AAA-1"`, "no such item"},
+		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"AAA-2"}`, envharness.ClassPrecondition, "order O-3 has item AAA-2 already", "itself"},
+		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"BBB-1"}`, envharness.ClassPrecondition, "BBB-1 is not of the family a", "family"},
+		{"exchange_item", `{"order_id":"O-3","sku":"AAA-2","new_sku":"AAA-1"}`, envharness.ClassPrecondition, "AAA-1 is out of stock", "stock"},
 		{
-			"exchange_item", `{"order_id":"O-2","sku":"AAA-2","new_sku":"AAA-3"}`, envharness.Precondition,
+			"exchange_item", `{"order_id":"O-2","sku":"AAA-2","new_sku":"AAA-3"}`, envharness.ClassPrecondition,
 			"order O-2 would be refunded 2000 cents of 1000 paid", "2400 + 100 - 1500 = 1000",
 		},
-		{"refund", `{"order_id":"O-1","amount_cents":1}`, envharness.Precondition, "order O-1 is pending, not delivered", "status"},
-		{"refund", `{"order_id":"O-3","amount_cents":1}`, envharness.Precondition, "order O-3 was delivered more than 30 days ago", "100 - 69 = 31"},
-		{"refund", `{"order_id":"O-2","amount_cents":401}`, envharness.Precondition, "order O-2 has only 400 cents left to refund", "2400 - 2000"},
-		{"resolve_ticket", `{"ticket_id":"K-2","note":"n"}`, envharness.Precondition, "ticket K-2 is resolved", "status"},
+		{"refund", `{"order_id":"O-1","amount_cents":1}`, envharness.ClassPrecondition, "order O-1 is pending, not delivered", "status"},
+		{"refund", `{"order_id":"O-3","amount_cents":1}`, envharness.ClassPrecondition, "order O-3 was delivered more than 30 days ago", "100 - 69 = 31"},
+		{"refund", `{"order_id":"O-2","amount_cents":401}`, envharness.ClassPrecondition, "order O-2 has only 400 cents left to refund", "2400 - 2000"},
+		{"resolve_ticket", `{"ticket_id":"K-2","note":"n"}`, envharness.ClassPrecondition, "ticket K-2 is resolved", "status"},
 
 		{"find_customer", `{"email":"B@Example.com"}`, ok, `{"customer_id":"C-2","name":"","email":"b@example.com","address":""}`, "letter case aside"},
 		{"list_orders", `{"customer_id":"C-1","page":2.0}`, ok, `{"customer_id":"C-1","page":2,"orders":[],"has_more":false}`, "behind the last page"},

@@ -195,12 +195,12 @@ func (t *tool) schema() json.RawMessage {
 // parse validates the arguments of a call; the result has one value for each parameter.
 func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
 	if len(raw) > maxArgs {
-		return nil, refuse(envharness.BadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
+		return nil, refuse(envharness.ClassBadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
 	}
 	var given map[string]any
 	if len(raw) > 0 { // a log need not tell nil from empty
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
-			return nil, refuse(envharness.BadArgs, "arguments must be one JSON object")
+			return nil, refuse(envharness.ClassBadArgs, "arguments must be one JSON object")
 		}
 	}
 	in := make([]value, len(t.params))
@@ -209,20 +209,20 @@ func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
 		v, ok := given[p.name]
 		if !ok {
 			if !p.optional {
-				return nil, refuse(envharness.BadArgs, "missing argument %s", p.name)
+				return nil, refuse(envharness.ClassBadArgs, "missing argument %s", p.name)
 			}
 			continue
 		}
 		known++
 		var rule string
 		if in[i], rule = p.check(v); rule != "" {
-			return nil, refuse(envharness.BadArgs, "argument %s %s", p.name, rule)
+			return nil, refuse(envharness.ClassBadArgs, "argument %s %s", p.name, rule)
 		}
 	}
 	if known < len(given) {
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			if !slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
-				return nil, refuse(envharness.BadArgs, "unknown argument %q", clip(name))
+				return nil, refuse(envharness.ClassBadArgs, "unknown argument %q", clip(name))
 			}
 		}
 	}

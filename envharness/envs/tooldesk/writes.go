@@ -41,7 +41,7 @@ func setAddress(e *episode, in []value) (any, *envharness.ActionError) {
 func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 	wanted := e.world.product(in[0].s)
 	if wanted == nil {
-		return nil, refuse(envharness.NotFound, "no product with sku %q", in[0].s)
+		return nil, refuse(envharness.ClassNotFound, "no product with sku %q", in[0].s)
 	}
 	o, refusal := e.writableOrder(in[1].s, delivered)
 	if refusal != nil {
@@ -49,19 +49,19 @@ func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 	}
 	i := o.line(in[2].s)
 	if i < 0 {
-		return nil, refuse(envharness.Precondition, "order %s has no item %q", o.ID, in[2].s)
+		return nil, refuse(envharness.ClassPrecondition, "order %s has no item %q", o.ID, in[2].s)
 	}
 	given := e.world.product(o.Lines[i].SKU)
 	paid := o.Paid + wanted.Cents - o.Lines[i].Cents
 	switch {
 	case o.line(wanted.SKU) >= 0:
-		return nil, refuse(envharness.Precondition, "order %s has item %s already", o.ID, wanted.SKU)
+		return nil, refuse(envharness.ClassPrecondition, "order %s has item %s already", o.ID, wanted.SKU)
 	case wanted.Family != given.Family:
-		return nil, refuse(envharness.Precondition, "%s is not of the family %s", wanted.SKU, given.Family)
+		return nil, refuse(envharness.ClassPrecondition, "%s is not of the family %s", wanted.SKU, given.Family)
 	case wanted.Stock < 1:
-		return nil, refuse(envharness.Precondition, "%s is out of stock", wanted.SKU)
+		return nil, refuse(envharness.ClassPrecondition, "%s is out of stock", wanted.SKU)
 	case paid < o.Refunded:
-		return nil, refuse(envharness.Precondition, "order %s would be refunded %d cents of %d paid", o.ID, o.Refunded, paid)
+		return nil, refuse(envharness.ClassPrecondition, "order %s would be refunded %d cents of %d paid", o.ID, o.Refunded, paid)
 	}
 	wanted.Stock--
 	given.Stock++
@@ -82,10 +82,10 @@ func refund(e *episode, in []value) (any, *envharness.ActionError) {
 		return nil, refusal
 	}
 	if !e.world.refundable(o) {
-		return nil, refuse(envharness.Precondition, "order %s was delivered more than %d days ago", o.ID, refundWindow)
+		return nil, refuse(envharness.ClassPrecondition, "order %s was delivered more than %d days ago", o.ID, refundWindow)
 	}
 	if left := o.Paid - o.Refunded; in[0].n > left {
-		return nil, refuse(envharness.Precondition, "order %s has only %d cents left to refund", o.ID, left)
+		return nil, refuse(envharness.ClassPrecondition, "order %s has only %d cents left to refund", o.ID, left)
 	}
 	o.Refunded += in[0].n
 	e.session.Written = append(e.session.Written, strconv.Itoa(in[0].n))
@@ -105,7 +105,7 @@ func resolveTicket(e *episode, in []value) (any, *envharness.ActionError) {
 		return nil, refusal
 	}
 	if t.Status != open {
-		return nil, refuse(envharness.Precondition, "ticket %s is %s", t.ID, t.Status)
+		return nil, refuse(envharness.ClassPrecondition, "ticket %s is %s", t.ID, t.Status)
 	}
 	t.Status, t.Note = resolved, in[0].s
 	e.session.Written = append(e.session.Written, t.ID)

@@ -26,14 +26,12 @@ func (j *job) readInput(ctx context.Context) error {
 		if info, err := os.Stat(j.Tools); err == nil && info.IsDir() {
 			return fmt.Errorf("%w: tools: %s is a folder", ErrInput, j.Tools)
 		}
-		for t, err := range (midtool.JSONL{Locator: j.Tools}).Tools(ctx) {
-			if err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				return fmt.Errorf("%w: tools: %w", ErrInput, err)
+		var err error
+		if j.tools, err = midtool.ReadTools(ctx, midtool.ToolsJSONL{Locator: j.Tools}); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			j.tools = append(j.tools, t)
+			return fmt.Errorf("%w: tools: %w", ErrInput, err)
 		}
 		if len(j.tools) == 0 {
 			return fmt.Errorf("%w: no tool in %s", ErrInput, j.Tools)
@@ -55,7 +53,7 @@ func (j *job) readInput(ctx context.Context) error {
 
 // corpus makes checked single-call samples of the tools.
 func (j *job) corpus(ctx context.Context) error {
-	made, err := midtool.Generate(ctx, j.tools, &midtool.Options{
+	made, err := midtool.Generate(ctx, j.tools, &midtool.GenerateOptions{
 		Seed: j.Seed, PerTool: max(1, min(j.perTool, j.samples/len(j.tools))), OwnTools: true, Progress: j.stage("build corpus"),
 	})
 	if err != nil {

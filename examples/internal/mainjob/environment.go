@@ -14,7 +14,7 @@ import (
 // wrapping returns the two components of the run, innermost first: a colleague has looked the customer up before the agent takes over (easier), and
 // the order service fails on its first call (harder). The tasks, the verifier and what counts as success stay.
 func wrapping() []envharness.Component {
-	return []envharness.Component{handover(), components.ToolFail([]string{"get_order"}, 1, 1)}
+	return []envharness.Component{handover(), components.ToolFail{Tools: []string{"get_order"}}}
 }
 
 var email = regexp.MustCompile(`[\w.]+@[\w.]+\w`)
@@ -22,8 +22,8 @@ var email = regexp.MustCompile(`[\w.]+@[\w.]+\w`)
 // handover is a component written by hand: it replays the look-up of the customer whose e-mail address stands in the request.
 func handover() envharness.Component {
 	return envharness.Rules(envharness.ComponentSpec{Tag: "handover", Axis: envharness.AxisStart},
-		func(envharness.EpisodeInfo) (envharness.Hooks, error) {
-			return envharness.Hooks{Start: func(v envharness.View) ([]envharness.Action, error) {
+		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			return envharness.Hooks{Start: func(_ context.Context, v envharness.View) ([]envharness.Action, error) {
 				address := email.FindString(v.Shown.Text)
 				if address == "" {
 					return nil, fmt.Errorf("no e-mail address in the request")

@@ -99,7 +99,7 @@ func TestArtifacts(t *testing.T) {
 	if samples != res.Report.Corpus.Samples || trajectories != tiny.groups*tiny.group {
 		t.Errorf("read %d samples and %d trajectories, want %d and %d", samples, trajectories, res.Report.Corpus.Samples, tiny.groups*tiny.group)
 	}
-	set, err := skill.LoadFS(context.Background(), []skill.Source{{FS: os.DirFS(filepath.Join(dir, "skills"))}}, &skill.LoadOptions{Strict: true})
+	set, err := skill.LoadFS(context.Background(), []skill.Source{{FS: os.DirFS(filepath.Join(dir, "skills"))}}, &skill.LoadOptions{Parse: skill.ParseOptions{Strict: true}})
 	if err != nil || len(set.Skills) != res.Report.Skills.Count || len(set.Diagnostics) > 0 {
 		t.Errorf("read %d skills of %d: %v %v", len(set.Skills), res.Report.Skills.Count, set.Diagnostics, err)
 	}

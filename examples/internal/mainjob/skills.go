@@ -40,7 +40,7 @@ func (j *job) induce(ctx context.Context) error {
 			return fmt.Errorf("record %s: %w", t.ID, err)
 		}
 		sources, messages = append(sources, t.ID), append(messages, episode.Task)
-		doc, err := skill.Induce(episode, skill.Span{End: len(episode.Steps)}, &skill.InduceOptions{Subtask: request(episode.Task)})
+		doc, err := skill.Induce(ctx, episode, skill.Span{End: len(episode.Steps)}, &skill.InduceOptions{Subtask: request(episode.Task)})
 		j.Progress("induce skills", i+1, j.demos)
 		if errors.Is(err, skill.ErrTrivial) {
 			continue
@@ -163,14 +163,14 @@ func (j *job) loadSkills(ctx context.Context, dir string) ([]skill.Loaded, error
 	}
 	if len(set.Skills) == 0 {
 		for _, d := range set.Diagnostics {
-			if d.Severity == skill.Error {
+			if d.Severity == skill.SeverityError {
 				return nil, fmt.Errorf("%w: no skill loads from %s: %w", ErrInput, dir, d)
 			}
 		}
 		return nil, fmt.Errorf("%w: no SKILL.md below %s", ErrInput, dir)
 	}
 	for _, d := range set.Diagnostics {
-		if d.Severity != skill.Info {
+		if d.Severity != skill.SeverityInfo {
 			j.Warn(d.Error())
 		}
 	}

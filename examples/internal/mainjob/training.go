@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/linear"
+	"github.com/throughline-go/throughline/rl/linear/play"
 	"github.com/throughline-go/throughline/rl/rollout"
 )
 
@@ -28,7 +30,10 @@ func (j *job) training(ctx context.Context) error {
 		return err
 	}
 	r, wrapped := &j.result.Report, wrapping()
-	policy := linear.New(dim)
+	policy, err := linear.New(dim)
+	if err != nil {
+		return err
+	}
 	if r.Training.SuccessBefore, err = j.success(ctx, "evaluate untrained", policy, nil, test); err != nil {
 		return err
 	}
@@ -95,7 +100,10 @@ func (j *job) training(ctx context.Context) error {
 func (j *job) withoutSkills(ctx context.Context, demos []envharness.Task, wrapped []envharness.Component, validation []envharness.Task) (float64, error) {
 	bare := *j
 	bare.procedures = nil
-	policy := linear.New(dim)
+	policy, err := linear.New(dim)
+	if err != nil {
+		return 0, err
+	}
 	if err := bare.warmStart(ctx, policy, demos); err != nil {
 		return 0, err
 	}
@@ -104,13 +112,14 @@ func (j *job) withoutSkills(ctx context.Context, demos []envharness.Task, wrappe
 
 // warmStart fits the policy to the desk's own plans by minimising the mean negative log-probability of the planned action.
 func (j *job) warmStart(ctx context.Context, policy *linear.Policy, tasks []envharness.Task) error {
-	demos, err := rollout.Collect(ctx, j.world, nil, policy, tasks, &rollout.Options{
-		Seed: j.Seed, Parallel: j.Workers, Plan: plan, Procedures: j.proceduresOf, Progress: j.stage("record plans"),
+	_, demos, err := play.Collect(ctx, j.world, nil, policy, tasks, &play.Options{
+		Plan: plan, Procedures: j.proceduresOf,
+		Rollout: &rollout.Options{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage("record plans")},
 	})
 	if err != nil {
 		return err
 	}
-	_, choices := rollout.Batch(demos)
+	choices := slices.Concat(demos...)
 	rng := rand.New(rand.NewPCG(j.Seed, 2))
 	for epoch := range j.warmEpochs {
 		rng.Shuffle(len(choices), func(a, b int) { choices[a], choices[b] = choices[b], choices[a] })
@@ -137,6 +146,7 @@ func (j *job) warmStart(ctx context.Context, policy *linear.Policy, tasks []envh
 // group, update the policy.
 func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envharness.Component, train []envharness.Task, i int, rng *rand.Rand) error {
 	var episodes []rollout.Episode
+	var choices []play.Choice
 	for k, stack := range [][]envharness.Component{wrapped, nil} {
 		var tasks []envharness.Task
 		for range j.groups / 2 {
@@ -145,19 +155,18 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 				tasks = append(tasks, t)
 			}
 		}
-		es, err := rollout.Collect(ctx, j.world, stack, policy, tasks, &rollout.Options{
-			Seed: j.Seed<<16 + uint64(2*i+k) + 1, Parallel: j.Workers, Procedures: j.proceduresOf,
+		es, cs, err := play.Collect(ctx, j.world, stack, policy, tasks, &play.Options{
+			Procedures: j.proceduresOf, Rollout: &rollout.Options{Seed: j.Seed<<16 + uint64(2*i+k) + 1, Parallel: j.Workers},
 		})
 		if err != nil {
 			return err
 		}
-		episodes = append(episodes, es...)
+		episodes, choices = append(episodes, es...), append(choices, slices.Concat(cs...)...)
 	}
-	for k := range episodes {
-		t := &episodes[k].Trajectory
-		t.Group = fmt.Sprintf("%d/%s", k/j.group, t.Task) // a task drawn twice makes two groups
+	batch := rollout.Trajectories(episodes)
+	for k := range batch {
+		batch[k].Group = fmt.Sprintf("%d/%s", k/j.group, batch[k].Task) // a task drawn twice makes two groups
 	}
-	batch, choices := rollout.Batch(episodes)
 	credit, err := rl.GRPO(nil, batch, nil)
 	if err != nil {
 		return err
@@ -165,13 +174,14 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 	j.result.Trajectories = batch
 	n := len(choices)
 	logp, old, grad := make([]float64, n), make([]float64, n), make([]float64, n)
+	advantages := credit.TokenAdvantages(nil, batch)
 	for range epochs {
 		var scratch []float64
 		for k, c := range choices {
 			scratch = policy.LogProbs(scratch, c.Candidates, 1)
 			logp[k], old[k] = scratch[c.Chosen], c.LogProb
 		}
-		if _, _, err := rl.PPOLoss(grad, rl.LossBatch{LogProb: logp, OldLogProb: old, Advantage: credit.Advantage}, nil); err != nil {
+		if _, _, err := rl.PPOLoss(grad, rl.LossBatch{LogProb: logp, OldLogProb: old, Advantage: advantages}, nil); err != nil {
 			return err
 		}
 		for k, c := range choices {
@@ -188,8 +198,9 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 
 // success is the share of tasks that the verifier passes.
 func (j *job) success(ctx context.Context, stage string, policy *linear.Policy, wrapped []envharness.Component, tasks []envharness.Task) (float64, error) {
-	episodes, err := rollout.Collect(ctx, j.world, wrapped, policy, tasks, &rollout.Options{
-		Temperature: new(temperature), Seed: j.Seed, Parallel: j.Workers, Procedures: j.proceduresOf, Progress: j.stage(stage),
+	episodes, _, err := play.Collect(ctx, j.world, wrapped, policy, tasks, &play.Options{
+		Temperature: new(temperature), Procedures: j.proceduresOf,
+		Rollout: &rollout.Options{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage(stage)},
 	})
 	if err != nil {
 		return 0, err

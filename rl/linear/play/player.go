@@ -1,4 +1,4 @@
-package rollout
+package play
 
 import (
 	"bytes"
@@ -10,7 +10,10 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/linear"
+	"github.com/throughline-go/throughline/rl/rollout"
 )
+
+var _ rollout.Player = (*Player)(nil)
 
 // A Choice is one decision with what is needed to train on it.
 type Choice struct {
@@ -19,7 +22,7 @@ type Choice struct {
 	LogProb    float64            // its log-probability, in nats, when it was taken
 }
 
-// A Player is an [envharness.Policy] that chooses among the admissible actions of each turn with a linear policy. It serves one episode at a time
+// A Player is a [rollout.Player] that chooses among the admissible actions of each turn with a linear policy. It serves one episode at a time
 // and remembers that episode; the linear policy is only read, so many players may share it.
 type Player struct {
 	policy      *linear.Policy
@@ -49,7 +52,7 @@ func NewPlayer(p *linear.Policy, features Features, temperature float64, rng *ra
 // actions or the linear policy: that says nothing about the policy.
 func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, error) {
 	if len(t.Shown.Actions) == 0 {
-		return envharness.Action{}, fmt.Errorf("rollout: turn %d: the environment lists no admissible actions", t.Index)
+		return envharness.Action{}, fmt.Errorf("play: turn %d: the environment lists no admissible actions", t.Index)
 	}
 	if t.Index == 0 {
 		p.s.Task, p.s.Past, p.choices = t.Shown.Text, nil, nil
@@ -59,7 +62,7 @@ func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, e
 	p.s.Turn = t
 	candidates := p.features(&p.s)
 	if len(candidates) != len(t.Shown.Actions) {
-		return envharness.Action{}, fmt.Errorf("rollout: turn %d: features for %d of %d actions: %w",
+		return envharness.Action{}, fmt.Errorf("play: turn %d: features for %d of %d actions: %w",
 			t.Index, len(candidates), len(t.Shown.Actions), envharness.ErrInfra)
 	}
 	// The recorded log-probability is that of the distribution sampled from; a greedy choice is recorded at temperature 1.
@@ -69,7 +72,7 @@ func (p *Player) Act(_ context.Context, t envharness.Turn) (envharness.Action, e
 	}
 	p.logp = p.policy.LogProbs(p.logp, candidates, temperature)
 	if math.IsNaN(p.logp[0]) {
-		return envharness.Action{}, fmt.Errorf("rollout: turn %d: no probabilities: temperature %v, or a feature outside dimension %d or not finite: %w",
+		return envharness.Action{}, fmt.Errorf("play: turn %d: no probabilities: temperature %v, or a feature outside dimension %d or not finite: %w",
 			t.Index, temperature, p.policy.Dim(), envharness.ErrInfra)
 	}
 	var chosen int
@@ -99,10 +102,10 @@ func (p *Player) follow(t envharness.Turn) (int, error) {
 		}
 	}
 	if n := len(p.s.Past); n > 0 && t.Error != nil && !t.Error.Retryable {
-		return 0, fmt.Errorf("rollout: turn %d: planned action %s was refused: %s", t.Index, p.s.Past[n-1].Action.Name, t.Error.Message)
+		return 0, fmt.Errorf("play: turn %d: planned action %s was refused: %s", t.Index, p.s.Past[n-1].Action.Name, t.Error.Message)
 	}
 	if done >= len(p.plan) {
-		return 0, fmt.Errorf("rollout: turn %d: the plan of %d actions did not end the episode", t.Index, len(p.plan))
+		return 0, fmt.Errorf("play: turn %d: the plan of %d actions did not end the episode", t.Index, len(p.plan))
 	}
 	want := p.plan[done]
 	for i, a := range t.Shown.Actions {
@@ -110,7 +113,7 @@ func (p *Player) follow(t envharness.Turn) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("rollout: turn %d: planned action %s %s is not admissible", t.Index, want.Name, want.Args)
+	return 0, fmt.Errorf("play: turn %d: planned action %s %s is not admissible", t.Index, want.Name, want.Args)
 }
 
 func same(a, b envharness.Action) bool {
@@ -132,14 +135,14 @@ func canonicalArgs(a envharness.Action) ([]byte, error) {
 	return envharness.CanonicalJSON(a.Args)
 }
 
-// trajectory turns what the player did into rl's form; the verdict's reward is set by the caller.
-func (p *Player) trajectory(trace envharness.Trace) rl.Trajectory {
-	t := rl.Trajectory{Group: trace.Task.ID, Task: trace.Task.ID, Split: trace.Task.Split, Turns: make([]rl.Turn, len(p.choices))}
+// Turns returns one turn with one token for each choice.
+func (p *Player) Turns() []rl.Turn {
+	turns := make([]rl.Turn, len(p.choices))
 	for i, c := range p.choices {
-		t.Turns[i] = rl.Turn{
-			Tokens:  []rl.Token{{ID: c.Chosen, Trainable: true, LogProb: c.LogProb}},
-			Invalid: trace.Turns[i].Shown.Error != nil,
-		}
+		turns[i] = rl.Turn{Tokens: []rl.Token{{ID: c.Chosen, Trainable: true, LogProb: c.LogProb}}}
 	}
-	return t
+	return turns
 }
+
+// Choices returns the choices of the episode so far, one for each turn.
+func (p *Player) Choices() []Choice { return p.choices }

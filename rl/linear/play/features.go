@@ -1,4 +1,4 @@
-package rollout
+package play
 
 import (
 	"encoding/json"
