@@ -3,6 +3,7 @@ package envharness
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,6 +132,7 @@ func ReadTraces(r io.Reader) iter.Seq2[Trace, error] {
 			}
 			t, err := decodeTrace(sc.Bytes())
 			if err != nil {
+				err = cmp.Or(sc.Err(), err) // half a line is the reader's fault
 				yield(Trace{}, fmt.Errorf("envharness: traces line %d: %w", line, err))
 				return
 			}

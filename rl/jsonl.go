@@ -3,6 +3,7 @@ package rl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,6 +151,7 @@ func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
 			}
 			t, err := parseTrajectory(count, line)
 			if err != nil {
+				err = cmp.Or(lines.Err(), err) // half a line is the reader's fault
 				yield(Trajectory{}, fmt.Errorf("rl: line %d: %w", n, err))
 				return
 			}

@@ -213,3 +213,14 @@ func FuzzReadTrajectories(f *testing.F) {
 		}
 	})
 }
+
+// A reader that breaks off is reported as such, not as bad JSON.
+func TestReadTrajectoriesBrokenReader(t *testing.T) {
+	broken := errors.New("broken")
+	r := io.MultiReader(strings.NewReader("\n"+`{"id":"a","turns":[{"rew`), iotest.ErrReader(broken))
+	for _, err := range ReadTrajectories(r) {
+		if !errors.Is(err, broken) || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("error %v, want the reader's on line 2", err)
+		}
+	}
+}
