@@ -193,12 +193,15 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 		g.tools = append(g.tools, t)
 	}
 	slices.SortFunc(g.tools, func(a, b *tool) int { return compareTools(a.Tool, b.Tool) })
-	g.tools = slices.CompactFunc(g.tools, func(kept, t *tool) bool {
-		if kept.ID == t.ID {
-			g.reject(t, "duplicate", "as in group "+strconv.Quote(kept.Group))
+	var kept []*tool
+	for _, t := range g.tools {
+		if n := len(kept); n > 0 && kept[n-1].ID == t.ID {
+			g.reject(t, "duplicate", "as in group "+strconv.Quote(kept[n-1].Group))
+			continue
 		}
-		return kept.ID == t.ID
-	})
+		kept = append(kept, t)
+	}
+	g.tools = kept
 	slices.SortFunc(g.corpus.Rejected, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(a.ToolID, b.ToolID), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Group, b.Group),
 			compareOrigin(a.Origin, b.Origin), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))

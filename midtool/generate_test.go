@@ -3,6 +3,7 @@ package midtool
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -492,6 +493,28 @@ func TestClauseKeepsNames(t *testing.T) {
 			if c := r.clause(); sequenceIn(words(c), words(name)) {
 				t.Fatalf("%s is given away by %q", name, c)
 			}
+		}
+	}
+}
+
+// Of equal tools the first is kept, and the rejection is that of the other, which names the group of the first.
+func TestDuplicate(t *testing.T) {
+	tool := func(group string, line int) Tool {
+		return Tool{Name: "ping_host", Description: "Check that a host answers.", Parameters: json.RawMessage(`{"type":"object"}`),
+			Group: group, Origin: Origin{Kind: "mcp", Locator: "f", Line: line}}
+	}
+	for _, tools := range [][]Tool{{tool("a", 1), tool("b", 2), tool("b", 3)}, {tool("b", 3), tool("b", 2), tool("a", 1)}} {
+		c, err := Generate(context.Background(), tools, &GenerateOptions{OwnTools: true, PerTool: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range c.Rejected {
+			got = append(got, fmt.Sprintf("%s:%d %s %s", r.Group, r.Origin.Line, r.Reason, r.Detail))
+		}
+		want := []string{`b:2 duplicate as in group "a"`, `b:3 duplicate as in group "a"`}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }

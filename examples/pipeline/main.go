@@ -57,8 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 			return 130
 		}
 		fmt.Fprintln(stderr, "pipeline:", err)
-		switch {
-		case errors.Is(err, mainjob.ErrInput):
+		if errors.Is(err, mainjob.ErrInput) {
 			return 2
 		}
 		return 1
@@ -67,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 		return fail(fmt.Errorf("%w: unexpected argument %q", mainjob.ErrInput, flags.Arg(0)))
 	}
 	if *out != "" {
-		if err := mainjob.CheckOut(*out); err != nil {
+		if err := mainjob.CheckOut(*out, cfg.Tools, cfg.Skills); err != nil {
 			return fail(err)
 		}
 	}

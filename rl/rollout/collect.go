@@ -62,8 +62,11 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 	players := make([]Player, len(tasks))
 	traces, err := envharness.Rollouts(ctx, w, components, func(slot int) (envharness.Policy, error) {
 		p, err := newPlayer(slot)
+		if err != nil {
+			return nil, err // p may be a nil pointer in a Player that is not nil
+		}
 		players[slot] = p
-		return p, err
+		return p, nil
 	}, tasks, &envharness.RolloutOptions{Seed: o.Seed, Parallel: o.Parallel, MaxTurns: o.MaxTurns, Progress: o.Progress})
 	if err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func TestCollectErrors(t *testing.T) {
 			t.Errorf("reward %v was accepted", r)
 		}
 	}
-	es, err := Collect(context.Background(), world(2), nil, func(int) (Player, error) { return nil, errors.New("no model") }, one, nil)
+	es, err := Collect(context.Background(), world(2), nil, func(int) (Player, error) { return (*script)(nil), errors.New("no model") }, one, nil)
 	if err != nil || es[0].Trajectory.Excluded == "" || !strings.Contains(es[0].Trace.Cause, "no model") {
 		t.Errorf("a player that cannot be made: %+v, %v; want an excluded episode with the cause", es, err)
 	}

@@ -19,28 +19,62 @@ import (
 // The last file to be written: a folder that holds it holds a complete run.
 const metricsFile = "metrics.json"
 
-// CheckOut reports whether dir can take the artifacts: it must be absent, empty, or hold an earlier run, whose skills are replaced; and files can be
-// made where it is or will be.
-func CheckOut(dir string) error {
+// CheckOut reports whether dir can take the artifacts: it must be absent, empty, or hold an earlier run and nothing else, which is replaced; none of
+// the inputs, files or folders (empty: not given), may lie in it; and files can be made where it is or will be.
+func CheckOut(dir string, inputs ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: out: %w", ErrInput, err)
 	}
-	if len(entries) > 0 {
-		if _, err := os.Stat(filepath.Join(dir, metricsFile)); err != nil {
-			return fmt.Errorf("%w: out: %s is not empty and holds no %s of an earlier run", ErrInput, dir, metricsFile)
+	if len(entries) > 0 && !earlierRun(entries) {
+		return fmt.Errorf("%w: out: %s is neither empty nor exactly what an earlier run wrote", ErrInput, dir)
+	}
+	for _, in := range inputs {
+		if in != "" && within(in, dir) {
+			return fmt.Errorf("%w: out: %s would be replaced together with %s", ErrInput, in, dir)
 		}
 	}
 	at := filepath.Clean(dir)
-	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at {
+	// Lstat, so that a dangling link counts as present.
+	for _, err = os.Lstat(at); errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at; _, err = os.Lstat(at) {
 		at = filepath.Dir(at)
-		_, err = os.Stat(at)
 	}
 	probe, err := os.CreateTemp(at, ".probe-*")
 	if err != nil {
 		return fmt.Errorf("%w: out: %w", ErrInput, err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// earlierRun reports whether the entries are exactly those of a complete run. A metrics.json alone proves nothing: many tools write one, and the
+// skills folder beside it would be deleted.
+func earlierRun(entries []fs.DirEntry) bool {
+	types := map[string]fs.FileMode{"corpus.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0}
+	for _, e := range entries {
+		if want, ok := types[e.Name()]; !ok || e.Type() != want {
+			return false
+		}
+	}
+	return len(entries) == len(types)
+}
+
+// within reports whether both exist and path is dir or lies below it.
+func within(path, dir string) bool {
+	path, errPath := resolve(path)
+	dir, errDir := resolve(dir)
+	if errPath != nil || errDir != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func resolve(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 // Write puts the artifacts into dir, which [CheckOut] accepted. Every file is complete or absent; nothing in them depends on the time.

@@ -1,4 +1,4 @@
-// Package mainjob is the work behind the pipeline command: the six stages from tools to a trained policy, one file a stage.
+// Package mainjob is the work behind the pipeline command: the stages from tools to a trained policy.
 package mainjob
 
 import (
@@ -46,7 +46,7 @@ type Report struct {
 	Selection struct {
 		MeanTokens float64 `json:"mean_tokens"`
 		Budget     int     `json:"budget"`
-		Guarantee  float64 `json:"guarantee"` // smallest proven factor over all selections
+		Guarantee  float64 `json:"guarantee"` // smallest proven factor of all selections that are not empty
 	} `json:"selection"`
 	Environment struct {
 		SuccessBase    float64 `json:"success_base"`    // warm-started policy, validation tasks, unmodified

@@ -29,7 +29,6 @@ const ownTools = `{"server":"pings","licence":"MIT","tools":[
 
 func runTiny(t *testing.T, cfg Config) *Result {
 	t.Helper()
-	cfg.Quick = true
 	res, err := start(context.Background(), cfg, tiny)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +133,81 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
+// A folder that the run would replace holds an earlier run alone: a metrics.json beside a folder of skills may be anybody's.
+func TestCheckOut(t *testing.T) {
+	tests := []struct {
+		name   string
+		made   string // entries; those that end in / are folders
+		inputs []string
+		ok     bool
+		reason string
+	}{
+		{"empty", "", nil, true, "nothing to lose"},
+		{"earlier run", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"", ""}, true, "it is replaced"},
+		{"other metrics", "metrics.json skills/", nil, false, "these skills are somebody's own"},
+		{"file beside a run", "corpus.jsonl metrics.json notes.txt skills/ trajectories.jsonl", nil, false, "artifacts stay apart"},
+		{"skills is a file", "corpus.jsonl metrics.json skills trajectories.jsonl", nil, false, "no run wrote it"},
+		{"metrics is a folder", "corpus.jsonl metrics.json/ skills/ trajectories.jsonl", nil, false, "it could not be replaced after the run"},
+		{"own skills", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"", "skills"}, false, "the run would delete its own input"},
+		{"whole folder as skills", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"."}, false, "the same, from above"},
+		{"inputs elsewhere", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"..", "../absent"}, true, "not in the folder"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range strings.Fields(tt.made) {
+				path := filepath.Join(dir, name)
+				var err error
+				if strings.HasSuffix(name, "/") {
+					err = os.Mkdir(path, 0o700)
+				} else {
+					err = os.WriteFile(path, nil, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			var inputs []string
+			for _, in := range tt.inputs {
+				if in != "" {
+					in = filepath.Join(dir, in)
+				}
+				inputs = append(inputs, in)
+			}
+			t.Chdir(dir) // an input that is not given is not the working folder
+			if err := CheckOut(dir, inputs...); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrInput) {
+				t.Errorf("CheckOut: %v, want accepted %v: %s", err, tt.ok, tt.reason)
+			}
+		})
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(link, "nowhere"), link+"2"); err != nil {
+		t.Skip(err)
+	}
+	for _, dir := range []string{link + "2", filepath.Join(link+"2", "below")} {
+		if err := CheckOut(dir); !errors.Is(err, ErrInput) {
+			t.Errorf("CheckOut(%s), a dangling link: %v, want ErrInput", dir, err)
+		}
+	}
+}
+
+// An empty selection proves nothing and counts for the mean alone.
+func TestSelectionReport(t *testing.T) {
+	empty := &bps.Selection{Guarantee: bps.Guarantee{Factor: 0.5}}
+	one := &bps.Selection{Items: []int{0}, Tokens: 30, Guarantee: bps.Guarantee{Factor: 0.7}}
+	two := &bps.Selection{Items: []int{0, 1}, Tokens: 60, Guarantee: bps.Guarantee{Factor: 0.632}}
+	for _, tt := range []struct {
+		picked       []*bps.Selection
+		mean, factor float64
+	}{{nil, 0, 0}, {[]*bps.Selection{empty}, 0, 0}, {[]*bps.Selection{empty, one}, 15, 0.7}, {[]*bps.Selection{two, empty, one}, 30, 0.632}} {
+		var j job
+		j.report(tt.picked, 99)
+		if s := j.result.Report.Selection; s.Budget != 99 || s.MeanTokens != tt.mean || s.Guarantee != tt.factor {
+			t.Errorf("%d selections: %+v, want mean %v, guarantee %v", len(tt.picked), s, tt.mean, tt.factor)
+		}
+	}
+}
+
 func TestReadInput(t *testing.T) {
 	tools := filepath.Join(t.TempDir(), "tools.jsonl")
 	if err := os.WriteFile(tools, []byte(`{"name":"a","description":"A.","inputSchema":{}}`+"\nnonsense\n"), 0o600); err != nil {
@@ -154,7 +228,7 @@ func TestCanceled(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			res, err := start(ctx, Config{Seed: 1, Workers: 2, Quick: true, Progress: func(stage string, _, _ int) {
+			res, err := start(ctx, Config{Seed: 1, Workers: 2, Progress: func(stage string, _, _ int) {
 				if stage == at {
 					cancel()
 				}

@@ -152,10 +152,12 @@ func choose(ctx context.Context, q query, texts []bps.Text, budget int) (*bps.Se
 
 func (j *job) report(picked []*bps.Selection, budget int) {
 	s := &j.result.Report.Selection
-	s.Budget, s.MeanTokens, s.Guarantee = budget, 0, 1
+	s.Budget, s.MeanTokens, s.Guarantee = budget, 0, 0
 	for _, sel := range picked {
 		s.MeanTokens += float64(sel.Tokens) / float64(len(picked))
-		s.Guarantee = min(s.Guarantee, sel.Guarantee.Factor)
+		if len(sel.Items) > 0 && (s.Guarantee == 0 || sel.Guarantee.Factor < s.Guarantee) {
+			s.Guarantee = sel.Guarantee.Factor
+		}
 	}
 }
 

@@ -79,8 +79,8 @@ func (j *job) training(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components", j.iterations),
-		"success behind the components", percent(r.Environment.SuccessWrapped), percent(trained))
+	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components; play there", j.iterations),
+		onValidation, percent(r.Environment.SuccessWrapped), percent(trained))
 
 	if r.Training.SuccessAfter, err = j.success(ctx, "evaluate trained", policy, nil, test); err != nil {
 		return err
