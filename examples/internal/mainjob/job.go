@@ -76,6 +76,8 @@ type Result struct {
 	Samples      []midtool.Sample
 	Skills       []*skill.Document
 	Trajectories []rl.Trajectory // of the last training iteration
+	WarmStart    float64         // success after the warm start, on the same tasks as Report.Training
+	Wrapped      float64         // success of the trained policy behind the components, on the same tasks as Report.Environment
 }
 
 // job carries a run from stage to stage.

@@ -40,8 +40,7 @@ func (j *job) training(ctx context.Context) error {
 	if err := j.warmStart(ctx, policy, train[:j.demos]); err != nil {
 		return err
 	}
-	warmTest, err := j.success(ctx, "evaluate warm start", policy, nil, test)
-	if err != nil {
+	if j.result.WarmStart, err = j.success(ctx, "evaluate warm start", policy, nil, test); err != nil {
 		return err
 	}
 	warmOOD, err := j.success(ctx, "evaluate new family", policy, nil, ood)
@@ -49,7 +48,7 @@ func (j *job) training(ctx context.Context) error {
 		return err
 	}
 	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), fmt.Sprintf("success on %d test tasks", len(test)),
-		percent(r.Training.SuccessBefore), percent(warmTest))
+		percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
 
 	if r.Environment.SuccessBase, err = j.success(ctx, "evaluate unmodified", policy, nil, validation); err != nil {
 		return err
@@ -75,12 +74,11 @@ func (j *job) training(ctx context.Context) error {
 		j.Progress("train", i+1, j.iterations)
 	}
 	r.Training.Iterations = j.iterations
-	trained, err := j.success(ctx, "evaluate wrapped", policy, wrapped, validation)
-	if err != nil {
+	if j.result.Wrapped, err = j.success(ctx, "evaluate wrapped", policy, wrapped, validation); err != nil {
 		return err
 	}
 	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components; play there", j.iterations),
-		onValidation, percent(r.Environment.SuccessWrapped), percent(trained))
+		onValidation, percent(r.Environment.SuccessWrapped), percent(j.result.Wrapped))
 
 	if r.Training.SuccessAfter, err = j.success(ctx, "evaluate trained", policy, nil, test); err != nil {
 		return err
@@ -90,7 +88,7 @@ func (j *job) training(ctx context.Context) error {
 		return err
 	}
 	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", fmt.Sprintf("success on %d test tasks", len(test)),
-		percent(warmTest), percent(r.Training.SuccessAfter))
+		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
 	j.row("", "play a held-out family: two requests at once, new names", fmt.Sprintf("success on %d such tasks", len(ood)),
 		percent(warmOOD), percent(trainedOOD))
 	return nil
