@@ -48,10 +48,7 @@ func (j *job) induce(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("induce from %s: %w", t.ID, err)
 		}
-		var tools []string
-		for _, s := range episode.Steps {
-			tools = append(tools, s.Name)
-		}
+		tools := procedureTools(doc)
 		// Two skills with one description could not be told apart when one is needed.
 		procedure := strings.Join(tools, " ")
 		if known[procedure] || known[doc.Description()] {
@@ -82,6 +79,16 @@ func (j *job) induce(ctx context.Context) error {
 	j.row("", did, "median utility, off-topic texts and the skills",
 		fmt.Sprintf("%.3f", report.Summary.Placebo), fmt.Sprintf("%.3f", report.Summary.Median))
 	return nil
+}
+
+// procedureTools reads from a skill which tools its procedure calls, in order: what an agent would do with its text.
+func procedureTools(s skill.Skill) []string {
+	var tools []string
+	for _, step := range skill.Procedure(s.Body()) {
+		name, _, _ := strings.Cut(step, "(")
+		tools = append(tools, name)
+	}
+	return tools
 }
 
 // numbered makes the n-th use of a name differ from the others, within the limit of 64 runes.

@@ -33,7 +33,7 @@ type Past struct {
 // concurrent use; it must not keep s.
 type Features func(s *Situation) [][]linear.Feature
 
-// CallFeatures describes tool calls without knowing the world, hashed into dim indices (a power of two is best). The design is ours. A candidate
+// CallFeatures describes tool calls without knowing the world, hashed into dim indices as [linear.Hash] does. The design is ours. A candidate
 // call is described by
 //   - its tool, together with each word of the task and of the latest result, with the tool and outcome of the previous turn, with earlier
 //     refusals, and with whether the tool was used before;
