@@ -3,11 +3,15 @@ package bps
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 type capability struct {
 	n      int
-	demand []float64 // dimensions with a positive demand only
+	all    int   // capabilities
+	index  []int // those with a positive demand, which alone are kept
+	demand []float64
 	supply []float64 // n rows of len(demand)
 	covers []float64 // 1-exp(-supply): the share of what is still missing that a candidate covers
 }
@@ -26,11 +30,13 @@ type capability struct {
 // 0..len(supply)-1; [Select] refuses the benefit for another number of candidates.
 func NewCapability(demand []float64, supply [][]float64) (Incremental, error) {
 	c := &capability{n: len(supply)}
+	c.all = len(demand)
 	for k, w := range demand {
 		if !finite(w) || w < 0 {
 			return nil, fmt.Errorf("%w: demand[%d] is %v, want a finite number >= 0", ErrBenefit, k, w)
 		}
 		if w > 0 {
+			c.index = append(c.index, k)
 			c.demand = append(c.demand, w)
 		}
 	}
@@ -59,15 +65,29 @@ func NewCapability(demand []float64, supply [][]float64) (Incremental, error) {
 func (c *capability) Len() int { return c.n }
 
 func (c *capability) Value(set []int) float64 {
-	d, value := len(c.demand), 0.0
-	for k, w := range c.demand {
-		x := 0.0
-		for _, i := range set {
-			x += c.supply[i*d+k]
-		}
-		value -= w * math.Expm1(-x)
+	value := 0.0
+	for k := range c.demand {
+		value += c.part(set, k)
 	}
 	return value
+}
+
+// part returns the term of a demanded capability.
+func (c *capability) part(set []int, k int) float64 {
+	x := 0.0
+	for _, i := range set {
+		x += c.supply[i*len(c.demand)+k]
+	}
+	return -c.demand[k] * math.Expm1(-x)
+}
+
+// Parts returns the term of every capability, which Explain asks for.
+func (c *capability) Parts(set []int) []float64 {
+	parts := make([]float64, c.all)
+	for k, at := range c.index {
+		parts[at] = c.part(set, k)
+	}
+	return parts
 }
 
 func (c *capability) Start() Gains {
@@ -81,13 +101,8 @@ type capabilityGains struct {
 }
 
 func (g *capabilityGains) Gain(i int) float64 {
-	missing := g.missing
-	covers := g.c.covers[i*len(missing):][:len(missing)]
-	gain := 0.0
-	for k, m := range missing {
-		gain += m * covers[k]
-	}
-	return gain
+	d := len(g.missing)
+	return floats.Dot(g.missing, g.c.covers[i*d:(i+1)*d])
 }
 
 func (g *capabilityGains) Add(i int) {

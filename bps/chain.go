@@ -6,37 +6,15 @@ import (
 	"slices"
 )
 
-// A search is one run of [Select]: what it may choose from and what it has found. Candidates are positions in tokens.
-type search struct {
-	benefit  Benefit
-	base     float64 // Value(nil)
-	tokens   []int
-	budget   int // for candidates; the overhead is already taken off
-	overhead int
-
-	free        []int // candidates without tokens that gain something, in the order they were added; in every set but the empty one
-	pool        pool
-	evaluations int
-
-	// The set of a chain and what may still join it. They are kept so that a chain allocates nothing but its state.
-	chosen []int // s.free, the seed, and what was added, in this order
-	open   []candidate
-	sorted []int // scratch of record
-}
-
-// A candidate may still be added to a chain. Its gain may be stale, computed at a part of the current set: then it is an upper bound.
+// A candidate may be added to a set. Its gain may be stale, computed at a part of the set: then it is an upper bound.
 type candidate struct {
-	item   int
-	tokens int
-	gain   float64
-	key    float64 // gain per token
+	key  float64 // what chains pick by: gain per token, or gain
+	gain float64
+	at   int32 // position in search.items
+	step int32 // of a lazy chain at which the gain was computed
 }
 
-func newCandidate(item, tokens int, gain float64) candidate {
-	return candidate{item: item, tokens: tokens, gain: gain, key: gain / float64(tokens)}
-}
-
-// better is the total order in which chains pick: gain per token, then gain, then index; no tolerance.
+// better is the total order in which chains pick: key, then gain, then index; no tolerance.
 func (c *candidate) better(d *candidate) bool {
 	if c.key != d.key {
 		return c.key > d.key
@@ -44,28 +22,86 @@ func (c *candidate) better(d *candidate) bool {
 	if c.gain != d.gain {
 		return c.gain > d.gain
 	}
-	return c.item < d.item
+	return c.at < d.at
 }
 
-// unbounded is the stale gain of a candidate that has none yet.
+// A walker grows chains, one at a time, and keeps the best sets it meets. Its scratch is reused, so that a chain allocates nothing
+// but its state.
+type walker struct {
+	*search
+	pool        pool
+	bound       *bound // nil if no certificate is asked for
+	evaluations int
+
+	chosen []int   // the set of the chain: s.always, the seed, and what was added, in this order
+	in     []bool  // by position in s.items: whether it is among chosen
+	hash   uint64  // of chosen
+	shared bool    // the pool has a prefix of chosen, which must not be written over
+	value  float64 // benefit of chosen over s.always
+	used   int     // tokens of chosen without those of s.always
+
+	sorted []int       // scratch of record
+	open   []candidate // scratch of lazy and tracing chains
+	near   []int       // scratch of settle
+	stale  []float64   // by position: the smallest key seen in a following chain
+	row    []float64   // gains at a seed, by position
+	barred []bool      // what a seed prunes, by position
+}
+
+// unbounded is the stale gain or key of a candidate that has none yet.
 const unbounded = math.MaxFloat64
 
-// gain returns what item adds to s.chosen, whose state is st. It must not be above stale, the gain at a part of the set.
-func (s *search) gain(st Gains, item int, stale float64) (float64, error) {
-	s.evaluations++
+// slack covers the rounding of gains where stale ones are compared with fresh ones, unless they are tiny differences of large values.
+const slack = 1 - 1e-9
+
+// key is what chains pick the candidate at position j by.
+func (s *search) key(j int32, gain float64, o order) float64 {
+	if o == byGain {
+		return gain
+	}
+	return gain / float64(s.tokens[s.items[j]])
+}
+
+// fits reports whether there are tokens left for the candidate at position j.
+func (w *walker) fits(j int32) bool { return w.tokens[w.items[j]] <= w.budget-w.used }
+
+// gain returns what item adds to w.chosen, whose state is st. It must not be above stale, the gain at a part of the set.
+func (w *walker) gain(st Gains, item int, stale float64) (float64, error) {
+	w.evaluations++
 	g := st.Gain(item)
 	if g >= 0 && g <= stale {
 		return g, nil
 	}
+	return w.oddGain(st, item, g, stale)
+}
+
+// fresh returns the candidate at position j with the gain at w.chosen, whose key must not be above stale.
+func (w *walker) fresh(st Gains, j int32, stale float64, o order) (candidate, error) {
+	w.evaluations++
+	g := st.Gain(w.items[j])
+	c := candidate{key: w.key(j, g, o), gain: g, at: j}
+	if g >= 0 && c.key <= stale {
+		return c, nil
+	}
+	if o == byDensity {
+		stale *= float64(w.tokens[w.items[j]])
+	}
+	g, err := w.oddGain(st, w.items[j], g, stale)
+	return candidate{key: w.key(j, g, o), gain: g, at: j}, err
+}
+
+// oddGain tells rounding from a fault.
+func (w *walker) oddGain(st Gains, item int, g, stale float64) (float64, error) {
+	size := max(1, math.Abs(st.Value()), math.Abs(w.base))
 	switch {
 	case !finite(g):
-		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrBenefit, item, show(s.chosen), g)
-	case g < -1e-9*max(1, math.Abs(st.Value()), math.Abs(s.base)):
-		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrNotMonotone, item, show(s.chosen), g)
-	case g > stale+1e-6*max(1, stale, math.Abs(st.Value()), math.Abs(s.base)):
-		return 0, fmt.Errorf("%w: candidate %d gains %v at %s, but only %v at a part of it", ErrNotSubmodular, item, g, show(s.chosen), stale)
+		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrBenefit, item, show(w.chosen), g)
+	case g < -1e-9*size:
+		return 0, fmt.Errorf("%w: the gain of candidate %d at %s is %v", ErrNotMonotone, item, show(w.chosen), g)
+	case g > stale+1e-6*max(stale, size):
+		return 0, fmt.Errorf("%w: candidate %d gains %v at %s, but only %v at a part of it", ErrNotSubmodular, item, g, show(w.chosen), stale)
 	}
-	return max(g, 0), nil // rounding
+	return max(g, 0), nil
 }
 
 // show prints a set for an error.
@@ -78,86 +114,49 @@ func show(set []int) string {
 	return fmt.Sprintf("the set %v", sorted)
 }
 
-// chain grows s.chosen, which is recorded, by the best candidate of s.open that fits, and records it, until none fits or none
-// gains. st is the state of the set, value its benefit and used its tokens. It changes all of them.
-//
-// Gains are computed lazily. Since a stale gain is an upper bound, a candidate whose stale key is below the best fresh one cannot be
-// the best; the slack of 1e-9 covers the rounding of gains, unless they are tiny differences of large values.
-func (s *search) chain(st Gains, value float64, used int) error {
-	open := s.open
-	for {
-		left := s.budget - used
-		top, topKey, fit := 0, -1.0, 0
-		for j := range open {
-			c := &open[j]
-			if c.tokens > left {
-				continue
-			}
-			if c.key > topKey {
-				top, topKey = fit, c.key
-			}
-			if fit < j {
-				open[fit] = *c
-			}
-			fit++
-		}
-		open = open[:fit]
-		if fit == 0 {
-			return nil
-		}
-		// The best stale one first, so that few others can still beat it.
-		open[0], open[top] = open[top], open[0]
-		best, enough := 0, -1.0
-		for j := range open {
-			c := &open[j]
-			if c.key < enough {
-				continue
-			}
-			g, err := s.gain(st, c.item, c.gain)
-			if err != nil {
-				return err
-			}
-			c.gain, c.key = g, g/float64(c.tokens)
-			if j == 0 || c.better(&open[best]) {
-				best, enough = j, c.key*(1-1e-9)
-			}
-		}
-		pick := open[best]
-		if pick.gain == 0 {
-			return nil // longer sets would have the same benefit and more tokens
-		}
-		open[best] = open[fit-1]
-		open = open[:fit-1]
-		st.Add(pick.item)
-		s.chosen = append(s.chosen, pick.item)
-		value += pick.gain
-		used += pick.tokens
-		if err := s.record(used, value); err != nil {
+// add makes c, whose gain is fresh, a member of w.chosen and of its state, and records the set.
+func (w *walker) add(st Gains, c *candidate) error {
+	i := w.items[c.at]
+	st.Add(i)
+	w.chosen = append(w.chosen, i)
+	w.hash += hash(i)
+	w.in[c.at] = true
+	w.value += c.gain
+	w.used += w.tokens[i]
+	return w.record(st)
+}
+
+// record shows the pool and the bound the set w.chosen, whose state is st. Value is asked only where the sum of the gains leaves open
+// whether the pool wants the set.
+func (w *walker) record(st Gains) error {
+	if w.bound != nil {
+		if err := w.bound.see(w, st); err != nil {
 			return err
 		}
 	}
-}
-
-// record shows the pool the set s.chosen, which has used tokens without the overhead and about the given benefit. Value is asked only
-// where the sum of the gains leaves open whether the pool wants the set.
-func (s *search) record(used int, about float64) error {
-	total := used + s.overhead
-	if s.pool.hopeless(total, about) {
+	total, about := w.used+w.offset, w.search.value+w.value
+	if len(w.chosen) == 0 {
+		total = 0
+	}
+	if w.pool.hopeless(total, about) {
 		return nil
 	}
-	s.sorted = append(s.sorted[:0], s.chosen...)
-	slices.Sort(s.sorted)
-	if s.pool.has(total, s.sorted) {
+	r := record{tokens: total, items: w.chosen[:len(w.chosen):len(w.chosen)], hash: w.hash}
+	if w.pool.has(r) {
 		return nil
 	}
-	s.evaluations++
-	v := s.benefit.Value(s.sorted) - s.base
+	w.sorted = append(w.sorted[:0], w.chosen...)
+	slices.Sort(w.sorted)
+	v := w.benefit.Value(w.sorted) - w.base
 	if !finite(v) {
-		return fmt.Errorf("%w: the value of %s is %v", ErrBenefit, show(s.sorted), v+s.base)
+		return fmt.Errorf("%w: the value of %s is %v", ErrBenefit, show(w.sorted), v+w.base)
 	}
-	if math.Abs(v-about) > 1e-6*max(1, math.Abs(v), math.Abs(s.base)) {
-		return fmt.Errorf("%w: the gains of %s add up to %v, but its value is %v", ErrBenefit, show(s.sorted), about, v)
+	if math.Abs(v-about) > 1e-6*max(1, math.Abs(v), math.Abs(w.base)) {
+		return fmt.Errorf("%w: the gains of %s add up to %v, but its value is %v", ErrBenefit, show(w.sorted), about, v)
 	}
-	s.pool.add(total, v, s.sorted)
+	r.benefit = v
+	if w.pool.add(r) {
+		w.shared = true
+	}
 	return nil
 }

@@ -7,10 +7,12 @@ import "errors"
 var (
 	// ErrTokens reports a negative token count of a candidate or of the overhead.
 	ErrTokens = errors.New("bps: invalid token count")
-	// ErrBudget reports a negative budget.
+	// ErrBudget reports a budget that is negative, or too small for the pinned candidates.
 	ErrBudget = errors.New("bps: invalid budget")
 	// ErrPenalty reports a penalty that is negative, not finite, falling, or given twice.
 	ErrPenalty = errors.New("bps: invalid penalty")
+	// ErrIndex reports a pinned or excluded candidate that does not exist, or is listed twice.
+	ErrIndex = errors.New("bps: invalid candidate")
 	// ErrBenefit reports a missing benefit, one made for another number of candidates, input that no benefit can be made of, a
 	// value or gain that is not finite, or gains that disagree with values.
 	ErrBenefit = errors.New("bps: invalid benefit")

@@ -25,8 +25,8 @@ func Example() {
 	}
 	fmt.Printf("%d tokens, factor %.3f\n", sel.Tokens, sel.Guarantee.Factor)
 	// Output:
-	// send_email
 	// get_order
+	// send_email
 	// 31 tokens, factor 0.632
 }
 
@@ -115,4 +115,87 @@ func ExampleEstimateTokens() {
 	// Output:
 	// 6
 	// 13
+}
+
+// A penalty of any shape, here a higher price above 300 tokens, makes Level2 the default mode.
+func ExampleSelect_penalty() {
+	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sel, err := bps.Select(context.Background(), bps.Problem{
+		Tokens:  []int{100, 50, 120, 310},
+		Budget:  500,
+		Benefit: benefit,
+		Penalty: func(tokens int) float64 {
+			if tokens <= 300 {
+				return 0
+			}
+			return 0.5
+		},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%v, %.3f; %v guarantees a factor of %.3f for %s penalties\n",
+		sel.Items, sel.Objective, sel.Guarantee.Mode, sel.Guarantee.Factor, sel.Guarantee.Penalty)
+	fmt.Printf("at least %.1f %% of the optimum\n", 100*sel.Certificate.Ratio)
+	// Output:
+	// [0 1 2], 2.613; level2 guarantees a factor of 0.617 for any penalties
+	// at least 88.6 % of the optimum
+}
+
+func ExampleSelection_Explain() {
+	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sel, err := bps.Select(context.Background(), bps.Problem{Tokens: []int{100, 50, 120, 310}, Budget: 250, Benefit: benefit}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range sel.Explain() {
+		fmt.Printf("%d %s\n", r.Item, r.Why)
+		for _, part := range r.Serves {
+			fmt.Printf("  %.2f for capability %d\n", part.Gain, part.Index)
+		}
+	}
+	// Output:
+	// 0 adds 1.554 for 100 tokens
+	//   1.55 for capability 0
+	// 2 adds 0.6756 for 120 tokens
+	//   0.39 for capability 1
+	//   0.28 for capability 0
+	// 1 would add 0.3834, but has 50 tokens where 30 are left
+	//   0.38 for capability 1
+	// 3 dropped: over budget
+}
+
+// Branch and bound proves the optimum, and the frontier shows what every smaller budget would have bought.
+func ExampleSelect_exact() {
+	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sel, err := bps.Select(context.Background(), bps.Problem{Tokens: []int{100, 50, 120, 310}, Budget: 450, Benefit: benefit},
+		&bps.Options{Mode: bps.Exact})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%v, factor %g\n", sel.Items, sel.Guarantee.Factor)
+	for _, pt := range sel.Frontier {
+		fmt.Printf("%3d tokens: %.3f of at most %.3f, %v\n", pt.Tokens, pt.Benefit, pt.UpperBound, pt.Items)
+	}
+	// Output:
+	// [2 3], factor 1
+	//   0 tokens: 0.000 of at most 0.632, []
+	//  50 tokens: 0.632 of at most 1.579, [1]
+	// 100 tokens: 1.554 of at most 1.858, [0]
+	// 120 tokens: 1.658 of at most 2.244, [2]
+	// 150 tokens: 2.186 of at most 2.613, [0 1]
+	// 220 tokens: 2.229 of at most 2.613, [0 2]
+	// 270 tokens: 2.613 of at most 2.948, [0 1 2]
+	// 360 tokens: 2.680 of at most 2.948, [1 3]
+	// 410 tokens: 2.804 of at most 2.948, [0 3]
+	// 430 tokens: 2.818 of at most 2.948, [2 3]
 }

@@ -198,7 +198,7 @@ func slowFrontier(in *instance, pool map[int]bool) []Point {
 		set := slices.MinFunc(sets, compareSets)
 		v := in.values[mask(set)]
 		if n := len(points); n == 0 || v > points[n-1].Benefit+1e-12*v {
-			points = append(points, Point{tokens, v, set})
+			points = append(points, Point{Tokens: tokens, Benefit: v, Items: set})
 		}
 	}
 	return points

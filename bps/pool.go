@@ -2,102 +2,154 @@ package bps
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
 // A pool keeps, of all sets it is shown, those that can be on the frontier of tokens against benefit or tie with one that is. What
 // it ends up with does not depend on the order in which it sees them.
 type pool struct {
-	levels []level // by tokens
-	noise  float64 // size of the numbers that a benefit is the difference of
+	sets  []record  // by tokens; several of one total differ in benefit, by rounding alone
+	noise float64   // size of the numbers that a benefit is the difference of
+	best  []float64 // by tokens, the largest benefit with at most as many; nil if the budget is large
 }
 
-// A level holds the sets of one token total that have its largest benefit, up to rounding.
-type level struct {
+// A record is a set with its benefit. The slice of items belongs to the chain that found it, in whose order it is, and is shared by the
+// prefixes of that chain: a chain of k candidates would need k*k/2 numbers otherwise.
+type record struct {
 	tokens  int
 	benefit float64
-	sets    []record // different benefits
+	items   []int
+	hash    uint64
 }
 
-type record struct {
-	benefit float64
-	items   []int // ascending
+// hash mixes a candidate; the hash of a set is the sum of those of its members, whatever their order.
+func hash(i int) uint64 {
+	x := uint64(i) + 0x9e3779b97f4a7c15 // the finalizer of SplitMix64
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func newPool(budget int, noise float64) pool {
+	const largest = 1 << 14 // bounds the memory of best
+	p := pool{noise: noise}
+	if budget < largest {
+		p.best = make([]float64, budget+1)
+		for t := range p.best {
+			p.best[t] = math.Inf(-1)
+		}
+	}
+	return p
 }
 
 // tie is the largest difference between benefits near v that counts as none: mathematically equal sums come out differently. It
 // is relative, so that the unit of the benefit does not matter.
 func (p *pool) tie(v float64) float64 { return 1e-12 * max(v, p.noise) }
 
-// find returns the position of the last level with at most the given tokens; -1 if there is none.
-func (p *pool) find(tokens int) int {
-	lo, hi := 0, len(p.levels)
-	for lo < hi {
-		if mid := (lo + hi) / 2; p.levels[mid].tokens <= tokens {
-			lo = mid + 1
-		} else {
-			hi = mid
+// at returns the sets of the largest total that is not above the given tokens, as a range of p.sets, and their largest benefit.
+func (p *pool) at(tokens int) (from, to int, benefit float64) {
+	to, _ = slices.BinarySearchFunc(p.sets, tokens, func(r record, tokens int) int {
+		if r.tokens <= tokens {
+			return -1
 		}
+		return 1
+	})
+	benefit = math.Inf(-1)
+	for from = to; from > 0 && p.sets[from-1].tokens == p.sets[to-1].tokens; from-- {
+		benefit = max(benefit, p.sets[from-1].benefit)
 	}
-	return lo - 1
+	return from, to, benefit
 }
 
 // hopeless reports whether a set of the given tokens and about the given benefit is no match for one the pool has. Gains that were
 // summed may be off by 1e-9.
 func (p *pool) hopeless(tokens int, benefit float64) bool {
-	at := p.find(tokens)
-	return at >= 0 && benefit < p.levels[at].benefit-1e-9*max(benefit, p.noise)
+	var best float64
+	if p.best != nil {
+		best = p.best[tokens]
+	} else {
+		_, _, best = p.at(tokens)
+	}
+	return benefit < best-1e-9*max(benefit, p.noise)
 }
 
-// has reports whether the pool keeps the very set, ascending, at the given tokens.
-func (p *pool) has(tokens int, items []int) bool {
-	at := p.find(tokens)
-	if at < 0 || p.levels[at].tokens != tokens {
+// has reports whether the pool keeps the very set. It goes by tokens, size and hash: two sets would have to agree in 64 bits to be
+// taken for one.
+func (p *pool) has(r record) bool {
+	from, to, _ := p.at(r.tokens)
+	return slices.ContainsFunc(p.sets[from:to], func(q record) bool {
+		return q.hash == r.hash && q.tokens == r.tokens && len(q.items) == len(r.items)
+	})
+}
+
+// add shows the pool a set with its exact benefit and reports whether it is kept.
+func (p *pool) add(r record) bool {
+	from, to, best := p.at(r.tokens)
+	if r.benefit < best-p.tie(r.benefit) {
 		return false
 	}
-	return slices.ContainsFunc(p.levels[at].sets, func(r record) bool { return slices.Equal(r.items, items) })
-}
-
-// add shows the pool a set, ascending, with its exact benefit. The slice is copied if it is kept.
-func (p *pool) add(tokens int, benefit float64, items []int) {
-	at := p.find(tokens)
-	if at >= 0 && benefit < p.levels[at].benefit-p.tie(benefit) {
-		return
+	if from < to && p.sets[from].tokens < r.tokens {
+		from = to
 	}
-	if at < 0 || p.levels[at].tokens != tokens {
-		at++
-		p.levels = slices.Insert(p.levels, at, level{tokens: tokens, benefit: benefit})
+	best = r.benefit
+	for k := from; k < to; k++ {
+		best = max(best, p.sets[k].benefit)
+		if p.sets[k].benefit != r.benefit {
+			continue
+		}
+		if compareSets(ascending(r.items), ascending(p.sets[k].items)) >= 0 {
+			return false
+		}
+		p.sets[k] = r
+		return true
 	}
-	lv := &p.levels[at]
-	lv.benefit = max(lv.benefit, benefit)
-	lv.sets = slices.DeleteFunc(lv.sets, func(r record) bool { return r.benefit < lv.benefit-p.tie(lv.benefit) })
-	same := slices.IndexFunc(lv.sets, func(r record) bool { return r.benefit == benefit })
-	switch {
-	case same < 0:
-		lv.sets = append(lv.sets, record{benefit, slices.Clone(items)})
-	case compareSets(items, lv.sets[same].items) < 0:
-		lv.sets[same].items = slices.Clone(items)
+	p.sets = slices.Insert(p.sets, to, r)
+	for t := r.tokens; t < len(p.best) && p.best[t] < r.benefit; t++ {
+		p.best[t] = r.benefit
 	}
-	end := at + 1
-	for end < len(p.levels) && p.levels[end].benefit < benefit-p.tie(benefit) {
+	// It may beat others of the same total, and those of larger totals.
+	end := to + 1
+	for end < len(p.sets) && p.sets[end].benefit < r.benefit-p.tie(r.benefit) {
 		end++
 	}
-	p.levels = slices.Delete(p.levels, at+1, end)
+	p.sets = slices.Delete(p.sets, to+1, end)
+	for k := to - 1; k >= from; k-- {
+		if p.sets[k].benefit < best-p.tie(best) {
+			p.sets = slices.Delete(p.sets, k, k+1)
+		}
+	}
+	return true
+}
+
+// merge shows the pool all sets of another one.
+func (p *pool) merge(q *pool) {
+	for _, r := range q.sets {
+		p.add(r)
+	}
 }
 
 // frontier returns the sets that no other one beats in tokens and benefit, both strictly increasing. A rise that may be rounding
 // is none.
-func (p *pool) frontier() []Point {
-	var points []Point
-	for _, lv := range p.levels {
-		best := slices.MinFunc(lv.sets, func(a, b record) int { return compareSets(a.items, b.items) })
-		if n := len(points); n == 0 || best.benefit > points[n-1].Benefit+p.tie(best.benefit) {
-			points = append(points, Point{Tokens: lv.tokens, Benefit: best.benefit, Items: best.items})
+func (p *pool) frontier() []record {
+	var points []record
+	for from, to := 0, 0; from < len(p.sets); from = to {
+		best := p.sets[from]
+		for to = from + 1; to < len(p.sets) && p.sets[to].tokens == best.tokens; to++ {
+			if compareSets(ascending(p.sets[to].items), ascending(best.items)) < 0 {
+				best = p.sets[to]
+			}
+		}
+		if n := len(points); n == 0 || best.benefit > points[n-1].benefit+p.tie(best.benefit) {
+			points = append(points, best)
 		}
 	}
 	return points
 }
 
-// compareSets orders sets with equal tokens and benefit: fewer candidates first, then the smaller list.
+func ascending(items []int) []int { return slices.Sorted(slices.Values(items)) }
+
+// compareSets orders sets with equal tokens and benefit, ascending: fewer candidates first, then the smaller list.
 func compareSets(a, b []int) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), slices.Compare(a, b))
 }

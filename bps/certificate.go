@@ -1,0 +1,205 @@
+package bps
+
+import (
+	"math"
+	"slices"
+)
+
+// maxCapacities is how many budgets a bound is kept for; between them the next larger one is used.
+const maxCapacities = 256 // of small budgets; of large ones half as many
+
+// A bound keeps upper bounds on what any set can reach, the least over all sets that it has seen. Every set S, feasible or not, gives
+// one for every capacity b, because G is monotone and submodular: no set of at most b tokens has a benefit above
+//
+//	U(b) = G(S) + fractional knapsack of the gains G(i|S), capacity b
+//
+// and, for a price kappa of a token, none has an objective above the same with the positive G(i|S) - kappa*tokens(i).
+// Benefits are over those of search.always, and capacities without its tokens.
+type bound struct {
+	kappa      float64 // 0 if the penalty is not linear
+	capacities []int   // ascending; the last one is the budget
+	upper      []float64
+	objective  float64
+
+	rest []share // scratch: what a set leaves, by gain per token, the largest first
+	size int     // of the set seen last
+	most int     // tokens of the largest candidate
+}
+
+type share struct {
+	key    float64 // 0 for members of the set
+	tokens float64
+	at     int32
+}
+
+// newBounds makes every walker keep bounds.
+func (s *search) newBounds(p Problem) {
+	for _, w := range s.walkers {
+		w.bound = newBound(s, p.PenaltyPerToken)
+	}
+}
+
+func newBound(s *search, kappa float64) *bound {
+	b := &bound{kappa: kappa, objective: math.Inf(1), rest: make([]share, 0, len(s.items))}
+	step := 1
+	if s.budget >= maxCapacities {
+		step = s.budget/(maxCapacities/2) + 1
+	}
+	for c := s.budget; c >= 0; c -= step {
+		b.capacities = append(b.capacities, c)
+	}
+	slices.Reverse(b.capacities)
+	b.upper = make([]float64, len(b.capacities))
+	for k := range b.upper {
+		b.upper[k] = math.Inf(1)
+	}
+	for _, i := range s.items {
+		b.most = max(b.most, s.tokens[i])
+	}
+	return b
+}
+
+// see lowers the bounds by those that the set w.chosen gives, whose state is st.
+func (b *bound) see(w *walker, st Gains) error {
+	value := w.value
+	if len(b.rest) == 0 || len(w.chosen) <= b.size { // a new chain
+		b.rest = b.rest[:0]
+		for _, j := range w.order {
+			b.rest = append(b.rest, share{tokens: float64(w.tokens[w.items[j]]), at: j})
+		}
+	}
+	b.size = len(w.chosen)
+	// The order changes little from one set of a chain to the next: then insertion is quick.
+	for k := range b.rest {
+		x := b.rest[k]
+		x.key = 0
+		if !w.in[x.at] {
+			g, err := w.gain(st, w.items[x.at], unbounded)
+			if err != nil {
+				return err
+			}
+			x.key = g / x.tokens
+		}
+		for ; k > 0 && b.rest[k-1].key < x.key; k-- {
+			b.rest[k] = b.rest[k-1]
+		}
+		b.rest[k] = x
+	}
+
+	b.objective = min(b.objective, value+knapsack(b.rest, float64(w.budget), b.kappa))
+	small := 0
+	if len(w.chosen) <= len(w.always)+1 {
+		// Small capacities exclude large candidates. Only small sets give good bounds there.
+		for small < len(b.capacities) && b.capacities[small] < b.most {
+			c := float64(b.capacities[small])
+			b.upper[small] = min(b.upper[small], value+knapsackOf(b.rest, c))
+			small++
+		}
+	}
+	taken, k := value, 0
+	used := 0.0
+	for c := small; c < len(b.capacities); c++ {
+		capacity := float64(b.capacities[c])
+		for k < len(b.rest) && used+b.rest[k].tokens <= capacity {
+			taken += b.rest[k].key * b.rest[k].tokens
+			used += b.rest[k].tokens
+			k++
+		}
+		u := taken
+		if k < len(b.rest) {
+			u += b.rest[k].key * (capacity - used)
+		}
+		if u < b.upper[c] {
+			b.upper[c] = u
+		}
+	}
+	return nil
+}
+
+// knapsack returns the most that fractions of sorted shares are worth above a price kappa of a token.
+func knapsack(q []share, capacity, kappa float64) float64 {
+	sum := 0.0
+	for _, x := range q {
+		if x.key <= kappa || capacity <= 0 {
+			break
+		}
+		t := min(x.tokens, capacity)
+		sum += (x.key - kappa) * t
+		capacity -= t
+	}
+	return sum
+}
+
+// knapsackOf is knapsack without a price, of those shares that fit alone.
+func knapsackOf(q []share, capacity float64) float64 {
+	sum, left := 0.0, capacity
+	for _, x := range q {
+		if left <= 0 {
+			break
+		}
+		if x.tokens <= capacity {
+			t := min(x.tokens, left)
+			sum += x.key * t
+			left -= t
+		}
+	}
+	return sum
+}
+
+// at returns the bound on the benefit, over that of always, of sets of at most capacity tokens.
+func (b *bound) at(capacity int) float64 {
+	k, _ := slices.BinarySearch(b.capacities, capacity)
+	return b.upper[k]
+}
+
+// certificate sets sel.Certificate and the upper bounds of its frontier, if bounds were kept.
+func (s *search) certificate(sel *Selection, p Problem) {
+	b := s.walkers[0].bound
+	if b == nil {
+		return
+	}
+	for _, w := range s.walkers[1:] {
+		b.objective = min(b.objective, w.bound.objective)
+		for k, u := range w.bound.upper {
+			b.upper[k] = min(b.upper[k], u)
+		}
+	}
+	penalty := p.penalty()
+	tie := s.walkers[0].pool.tie(sel.Frontier[len(sel.Frontier)-1].Benefit)
+
+	// Between two totals of the frontier, no set has more than the benefit that the tokens just below the second one may reach, or a
+	// smaller penalty than the first.
+	upper := math.Inf(-1)
+	for j := range sel.Frontier {
+		pt := &sel.Frontier[j]
+		most := p.Budget
+		if j+1 < len(sel.Frontier) {
+			most = sel.Frontier[j+1].Tokens - 1
+		}
+		pt.UpperBound = pt.Benefit
+		if most >= s.offset && s.budget >= 0 {
+			if u := s.value + b.at(most-s.offset); u > pt.Benefit+tie {
+				pt.UpperBound = u
+			}
+		}
+		upper = max(upper, pt.UpperBound-penalty(pt.Tokens))
+	}
+	if p.Penalty == nil {
+		linear := s.value + b.objective - p.PenaltyPerToken*float64(s.offset)
+		if len(p.Pinned) == 0 {
+			linear = max(linear, 0) // the empty set
+		}
+		upper = min(upper, linear)
+	}
+	if sel.Guarantee.Factor == 1 || upper <= sel.Objective+tie { // proven optimal, or equal up to rounding
+		upper = sel.Objective
+	}
+	c := &Certificate{UpperBound: upper, Gap: upper - sel.Objective}
+	switch {
+	case c.Gap == 0:
+		c.Ratio = 1
+	case upper > 0:
+		c.Ratio = max(0, sel.Objective/upper)
+	}
+	sel.Certificate = c
+}

@@ -1,0 +1,136 @@
+package bps
+
+// A trace is what the chain of a single candidate saw. Gains at its sets bound those at larger sets, so that the chain of a larger
+// seed, which often makes the same picks, need compute only few.
+type trace struct {
+	picks []int32 // positions in search.items
+	steps []step  // steps[t] is about the set after t picks; they may end early
+}
+
+type step struct {
+	best []rank    // what fits and gains something, by key, the largest first
+	keys []float64 // by position; 0 for what is not in best
+}
+
+type rank struct {
+	key float64
+	at  int32
+}
+
+// trace is the chain of w.chosen, a single candidate with the state st, with all gains computed. row has the gains at first, by
+// position.
+func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
+	n := len(w.items)
+	t := &trace{}
+	w.open = w.open[:0]
+	for _, j := range w.order {
+		if !w.in[j] && w.fits(j) {
+			w.open = append(w.open, candidate{key: w.key(j, row[j], o), gain: row[j], at: j})
+		}
+	}
+	for open := w.open; ; {
+		// Insertion is quick, as the order changes little from one step to the next.
+		for i := 1; i < len(open); i++ {
+			c, k := open[i], i
+			for ; k > 0 && c.better(&open[k-1]); k-- {
+				open[k] = open[k-1]
+			}
+			open[k] = c
+		}
+		if len(t.steps) < w.steps {
+			keys, best := make([]float64, n), make([]rank, 0, len(open))
+			for _, c := range open {
+				keys[c.at] = c.key
+				if c.gain > 0 || w.full {
+					best = append(best, rank{c.key, c.at})
+				}
+			}
+			t.steps = append(t.steps, step{best, keys})
+		}
+		if len(open) == 0 || open[0].gain == 0 && !w.full {
+			return t, nil
+		}
+		t.picks = append(t.picks, open[0].at)
+		if err := w.add(st, &open[0]); err != nil {
+			return nil, err
+		}
+		fit := 0
+		for _, c := range open[1:] {
+			if !w.fits(c.at) {
+				continue
+			}
+			c, err := w.fresh(st, c.at, c.key, o)
+			if err != nil {
+				return nil, err
+			}
+			open[fit] = c
+			fit++
+		}
+		open = open[:fit]
+	}
+}
+
+// A follower is a trace whose first picks are all in the set of a chain.
+type follower struct {
+	*trace
+	picked int
+}
+
+// follow grows w.chosen, a seed with state st, by the best candidate that fits, and records it, until none fits or none gains. It
+// leaves out those that are barred, if barred is not nil. Where the chain reaches a set of the trace of a candidate of the seed, it
+// ends, as all that would follow is recorded already.
+func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d seed) error {
+	var all [3]follower
+	followers := all[:d.size]
+	for k, a := range d.at[:d.size] {
+		followers[k].trace = singles[a].traces[o]
+	}
+	for j := range w.stale {
+		w.stale[j] = unbounded
+	}
+	for size := d.size; ; size++ {
+		lead := 0
+		for k := range followers {
+			f := &followers[k]
+			for f.picked+1 < len(f.steps) && w.in[f.picks[f.picked]] {
+				f.picked++
+			}
+			if f.picked+1 == size && barred == nil {
+				return nil
+			}
+			if f.picked > followers[lead].picked {
+				lead = k
+			}
+		}
+		// The bounds of the trace with the most common picks are the closest, and a bound of any kind will do to pass by a candidate.
+		best, enough := candidate{key: -1}, -1.0
+		for _, r := range followers[lead].steps[followers[lead].picked].best {
+			if r.key < enough {
+				break
+			}
+			bound := min(r.key, w.stale[r.at])
+			for k := range followers {
+				if k != lead {
+					bound = min(bound, followers[k].steps[followers[k].picked].keys[r.at])
+				}
+			}
+			if bound < enough || w.in[r.at] || !w.fits(r.at) || barred != nil && barred[r.at] {
+				continue
+			}
+			c, err := w.fresh(st, r.at, bound, o)
+			if err != nil {
+				return err
+			}
+			w.stale[r.at] = c.key
+			if c.better(&best) {
+				best, enough = c, c.key*slack
+			}
+		}
+		if best.key < 0 || best.gain == 0 && !w.full {
+			return nil // nothing fits, or longer sets would have the same benefit and more tokens
+		}
+		if err := w.add(st, &best); err != nil {
+			return err
+		}
+	}
+}
