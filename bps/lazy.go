@@ -1,5 +1,7 @@
 package bps
 
+import "slices"
+
 // A queue is a binary heap of candidates, the best one first.
 type queue []candidate
 
@@ -50,11 +52,18 @@ func (w *walker) lazy(st Gains, o order) error {
 	}
 	q := queue(w.open)
 	q.init()
-	for step := int32(0); len(q) > 0; {
+	for step, tooLarge := int32(0), 0; len(q) > 0; {
 		top := &q[0]
 		switch {
 		case !w.fits(top.at):
-			q = q.pop()
+			// Near the end of the budget this is true of most: then all of them go at once.
+			if tooLarge++; tooLarge < len(q)/16 {
+				q = q.pop()
+				continue
+			}
+			tooLarge = 0
+			q = slices.DeleteFunc(q, func(c candidate) bool { return !w.fits(c.at) })
+			q.init()
 			continue
 		case top.step < step:
 			c, err := w.fresh(st, top.at, top.key, o)

@@ -50,7 +50,7 @@ type search struct {
 	finished atomic.Int64
 }
 
-// rank sets s.order.
+// rank sets s.order, which only seeds, bounds and branch and bound need.
 func (s *search) rank() {
 	s.order = make([]int32, len(s.items))
 	density := make([]float64, len(s.items))
@@ -75,7 +75,9 @@ func (s *search) grow(ctx context.Context, p plan) error {
 		w.in, w.barred = make([]bool, n), make([]bool, n)
 		w.stale, w.row = make([]float64, n), make([]float64, n)
 	}
-	s.rank()
+	if p.size > 0 || s.walkers[0].bound != nil {
+		s.rank()
+	}
 
 	// next is called before each seed.
 	next := func() error {
@@ -178,11 +180,13 @@ func (w *walker) fromNothing(p plan) error {
 	}
 	for a, i := range w.items {
 		w.value, w.used = w.gains[a], w.tokens[i]
-		if w.bound == nil && w.pool.hopeless(w.used+w.offset, w.search.value+w.value) {
-			continue // saves the state
+		d := w.single(int32(a), nil)
+		if w.bound != nil { // nothing else needs the state
+			d.state = w.start.Clone()
+			d.state.Add(i)
+		} else if w.pool.hopeless(w.used+w.offset, w.search.value+w.value) {
+			continue
 		}
-		d := w.single(int32(a), w.start.Clone())
-		d.state.Add(i)
 		w.choose(d)
 		if err := w.record(d.state); err != nil {
 			return err
