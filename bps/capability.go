@@ -123,4 +123,11 @@ func (g *capabilityGains) Clone() Gains {
 	return &capabilityGains{c: g.c, missing: append([]float64(nil), g.missing...), value: g.value}
 }
 
+// CopyFrom makes g a copy of another state of the same benefit.
+func (g *capabilityGains) CopyFrom(src Gains) {
+	from := src.(*capabilityGains)
+	copy(g.missing, from.missing)
+	g.value = from.value
+}
+
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

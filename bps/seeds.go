@@ -136,11 +136,17 @@ func (s *search) single(a int32, state Gains) seed {
 	return seed{at: [3]int32{a}, size: 1, state: state, value: s.gains[a], used: s.tokens[s.items[a]]}
 }
 
-// with returns the seed with one more candidate, which gains the given amount.
-func (d seed) with(s *search, b int32, gain float64) seed {
+// with returns the seed with one more candidate, which gains the given amount. Its state is made of the spare one, if that is not
+// nil and can be.
+func (d seed) with(s *search, b int32, gain float64, spare Gains) seed {
 	d.at[d.size] = b
 	d.size++
-	d.state = d.state.Clone()
+	if c, ok := spare.(interface{ CopyFrom(Gains) }); ok {
+		c.CopyFrom(d.state)
+		d.state = spare
+	} else {
+		d.state = d.state.Clone()
+	}
 	d.state.Add(s.items[b])
 	d.value += gain
 	d.used += s.tokens[s.items[b]]
@@ -220,6 +226,7 @@ func (w *walker) fromSingle(p plan, singles []single, a int32) error {
 
 // fromLarger grows the chains of all seeds of the given size that start with d and go on with candidates behind it.
 func (w *walker) fromLarger(next func() error, p plan, singles []single, d seed, size int) error {
+	var spare Gains // of the seed before
 	for b := d.at[d.size-1] + 1; int(b) < len(w.items); b++ {
 		if w.tokens[w.items[b]] > w.budget-d.used {
 			continue
@@ -229,7 +236,8 @@ func (w *walker) fromLarger(next func() error, p plan, singles []single, d seed,
 		if err != nil {
 			return err
 		}
-		larger := d.with(w.search, b, gain)
+		larger := d.with(w.search, b, gain, spare)
+		spare = larger.state
 		if larger.size < size {
 			err = w.fromLarger(next, p, singles, larger, size)
 		} else if err = next(); err == nil {

@@ -22,6 +22,8 @@ type rank struct {
 func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 	n := len(w.items)
 	t := &trace{}
+	var keys []float64
+	var ranks []rank
 	w.open = w.open[:0]
 	for _, j := range w.order {
 		if !w.in[j] && w.fits(j) {
@@ -38,14 +40,18 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 			open[k] = c
 		}
 		if len(t.steps) < w.steps {
-			keys, best := make([]float64, n), make([]rank, 0, len(open))
+			if len(keys) < n { // several steps at a time, as there are many traces
+				keys, ranks = make([]float64, 8*n), make([]rank, 0, 8*n)
+			}
+			from := len(ranks)
 			for _, c := range open {
 				keys[c.at] = c.key
 				if c.gain > 0 || w.full {
-					best = append(best, rank{c.key, c.at})
+					ranks = append(ranks, rank{c.key, c.at})
 				}
 			}
-			t.steps = append(t.steps, step{best, keys})
+			t.steps = append(t.steps, step{ranks[from:], keys[:n:n]})
+			keys = keys[n:]
 		}
 		if len(open) == 0 || open[0].gain == 0 && !w.full {
 			return t, nil

@@ -25,7 +25,8 @@ type Incremental interface {
 	Start() Gains
 }
 
-// Gains is a growing set with its marginal gains. One goroutine uses it at a time.
+// Gains is a growing set with its marginal gains. One goroutine uses it at a time. If it also has a method CopyFrom(src Gains) that makes
+// it a copy of another state of the same benefit, as Clone would, states are reused.
 type Gains interface {
 	Gain(i int) float64 // G(S+i) - G(S) for i not in S; changes nothing
 	Add(i int)          // S becomes S+i; i is not in S
