@@ -199,3 +199,15 @@ func ExampleSelect_exact() {
 	// 410 tokens: 2.804 of at most 2.948, [0 3]
 	// 430 tokens: 2.818 of at most 2.948, [2 3]
 }
+
+// Start grows a set by hand, here by the largest gain.
+func ExampleStart() {
+	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	st := bps.Start(benefit)
+	st.Add(2)
+	fmt.Printf("%.3f %.3f\n", st.Gain(0), st.Gain(1))
+	// Output: 0.572 0.383
+}

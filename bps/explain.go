@@ -55,7 +55,7 @@ func (s *Selection) Explain() []Reason {
 	known := make(map[int]bool) // what has a reason already
 	var reasons []Reason
 
-	st := start(p.Benefit, s.Base)
+	st := Start(p.Benefit)
 	var set []int
 	for k, name := range s.Items {
 		i := position[name]

@@ -2,11 +2,13 @@ package bps
 
 import "slices"
 
-// start returns the state of the empty set for any benefit. base is Value(nil).
-func start(b Benefit, base float64) Gains {
+// Start returns the state of the empty set for any benefit: that of an [Incremental], else one that asks Value for every gain. It
+// serves algorithms and benefits that are built on others. It panics if b is nil.
+func Start(b Benefit) Gains {
 	if inc, ok := b.(Incremental); ok {
 		return inc.Start()
 	}
+	base := b.Value(nil)
 	return &plainGains{benefit: b, base: base, value: base}
 }
 

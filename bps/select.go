@@ -269,7 +269,7 @@ func (s *search) sort(sel *Selection, p Problem) (free []int) {
 // s.items gains there.
 func (s *search) alone(ctx context.Context, pinned, free []int) error {
 	w := s.walkers[0]
-	s.start = start(s.benefit, s.base)
+	s.start = Start(s.benefit)
 	defer func() { w.chosen = nil }() // it was s.always
 	gain := func(i int) (float64, error) {
 		if err := ctx.Err(); err != nil {
@@ -428,7 +428,7 @@ func (s *search) inOrder(sel *Selection, set []int) error {
 	}
 	w := s.walkers[0]
 	left := ascending(set)
-	st := start(s.benefit, s.base)
+	st := Start(s.benefit)
 	w.chosen = nil
 	for len(left) > 0 {
 		var best candidate
