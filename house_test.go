@@ -32,6 +32,7 @@ var stages = []string{"bps", "envharness", "midtool", "rl", "skill"}
 var bridges = map[string]string{
 	"rl/linear/play": "envharness",
 	"rl/rollout":     "envharness",
+	"skill/budget":   "bps",
 }
 
 // Modules that code outside tests may use; each is argued for where it is used.

@@ -6,8 +6,11 @@ import (
 )
 
 type clauseBenefit struct {
-	clauses Incremental
-	bonus   []float64
+	clauses int       // how many
+	supply  []float64 // a row of clauses a candidate: Scale*rel^Power
+	covers  []float64 // 1-exp(-supply): the share of what is still missing that a candidate covers
+	bonus   []float64 // by candidate: WholeWeight*whole
+	names   []string  // of the clauses and of the whole query; nil if they have none
 }
 
 // ClauseOptions adjusts [NewClauses]. The defaults were measured once on tool retrieval and not tuned. A nil *ClauseOptions equals
@@ -32,6 +35,14 @@ type ClauseOptions struct {
 // Like an index into a slice, Value panics if set holds a number outside 0..len(whole)-1; [Select] refuses the benefit for another
 // number of candidates.
 func NewClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (Incremental, error) {
+	b, err := newClauses(clauses, whole, o)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func newClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (*clauseBenefit, error) {
 	scale, power, weight := 2.0, 3.0, 0.3
 	if o != nil {
 		if o.Scale != 0 {
@@ -54,70 +65,119 @@ func NewClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (Increme
 	case len(clauses) != len(whole):
 		return nil, fmt.Errorf("%w: %d rows of clause relevance for %d candidates", ErrBenefit, len(clauses), len(whole))
 	}
-	bonus := make([]float64, len(whole))
+	b := &clauseBenefit{bonus: make([]float64, len(whole))}
 	for i, rel := range whole {
 		if !(rel >= 0 && rel <= 1) {
 			return nil, fmt.Errorf("%w: relevance %v of candidate %d for the whole query, want a number in [0, 1]", ErrBenefit, rel, i)
 		}
-		bonus[i] = weight * rel
+		b.bonus[i] = weight * rel
 	}
-	supply := make([][]float64, len(clauses))
+	if len(clauses) > 0 {
+		b.clauses = len(clauses[0])
+	}
 	for i, row := range clauses {
-		if len(row) != len(clauses[0]) {
-			return nil, fmt.Errorf("%w: %d clauses for candidate %d, want %d", ErrBenefit, len(row), i, len(clauses[0]))
+		if len(row) != b.clauses {
+			return nil, fmt.Errorf("%w: %d clauses for candidate %d, want %d", ErrBenefit, len(row), i, b.clauses)
 		}
-		supply[i] = make([]float64, len(row))
 		for r, rel := range row {
 			if !(rel >= 0 && rel <= 1) {
 				return nil, fmt.Errorf("%w: relevance %v of candidate %d for clause %d, want a number in [0, 1]", ErrBenefit, rel, i, r)
 			}
-			supply[i][r] = scale * math.Pow(rel, power)
+			u := scale * math.Pow(rel, power)
+			b.supply = append(b.supply, u)
+			b.covers = append(b.covers, -math.Expm1(-u))
 		}
 	}
-	var demand []float64
-	if len(clauses) > 0 {
-		demand = make([]float64, len(clauses[0]))
-		for r := range demand {
-			demand[r] = 1
-		}
-	}
-	c, err := NewCapability(demand, supply)
-	if err != nil {
-		return nil, err
-	}
-	return &clauseBenefit{clauses: c, bonus: bonus}, nil
+	return b, nil
 }
 
 // Len returns the number of candidates, which Select checks.
 func (b *clauseBenefit) Len() int { return len(b.bonus) }
 
 func (b *clauseBenefit) Value(set []int) float64 {
-	value := b.clauses.Value(set)
+	value := 0.0
+	for r := range b.clauses {
+		value += b.clause(r, set)
+	}
+	return value + b.extra(set)
+}
+
+// clause returns the value of clause r alone.
+func (b *clauseBenefit) clause(r int, set []int) float64 {
+	x := 0.0
+	for _, i := range set {
+		x += b.supply[i*b.clauses+r]
+	}
+	return -math.Expm1(-x)
+}
+
+// extra returns the term for the whole query.
+func (b *clauseBenefit) extra(set []int) float64 {
+	value := 0.0
 	for _, i := range set {
 		value += b.bonus[i]
 	}
 	return value
 }
 
+// Parts returns the value of each clause, then the term for the whole query. Explain asks for it.
+func (b *clauseBenefit) Parts(set []int) []float64 {
+	parts := make([]float64, b.clauses+1)
+	for r := range b.clauses {
+		parts[r] = b.clause(r, set)
+	}
+	parts[b.clauses] = b.extra(set)
+	return parts
+}
+
+// PartNames returns what to call the parts: for [FromTexts], the words of the clauses.
+func (b *clauseBenefit) PartNames() []string { return b.names }
+
 func (b *clauseBenefit) Start() Gains {
-	return &clauseGains{clauses: b.clauses.Start(), bonus: b.bonus}
+	g := &clauseGains{b: b, missing: make([]float64, b.clauses)}
+	for r := range g.missing {
+		g.missing[r] = 1
+	}
+	return g
 }
 
 type clauseGains struct {
-	clauses Gains
-	bonus   []float64 // shared, never written
-	extra   float64   // bonus of the set
+	b       *clauseBenefit
+	missing []float64 // exp(-sum of supply): what is left to gain in a clause
+	value   float64
 }
 
-func (g *clauseGains) Gain(i int) float64 { return g.clauses.Gain(i) + g.bonus[i] }
+func (g *clauseGains) Gain(i int) float64 {
+	missing := g.missing
+	covers := g.b.covers[i*len(missing):][:len(missing)]
+	gain := g.b.bonus[i]
+	for r, m := range missing {
+		gain += m * covers[r]
+	}
+	return gain
+}
 
 func (g *clauseGains) Add(i int) {
-	g.clauses.Add(i)
-	g.extra += g.bonus[i]
+	missing := g.missing
+	covers := g.b.covers[i*len(missing):][:len(missing)]
+	gain := g.b.bonus[i]
+	for r, m := range missing {
+		part := m * covers[r]
+		gain += part
+		missing[r] = m - part
+	}
+	g.value += gain
 }
 
-func (g *clauseGains) Value() float64 { return g.clauses.Value() + g.extra }
+func (g *clauseGains) Value() float64 { return g.value }
 
 func (g *clauseGains) Clone() Gains {
-	return &clauseGains{clauses: g.clauses.Clone(), bonus: g.bonus, extra: g.extra}
+	return &clauseGains{b: g.b, missing: append([]float64(nil), g.missing...), value: g.value}
+}
+
+// CopyFrom makes g a copy of another state of the same benefit.
+func (g *clauseGains) CopyFrom(src Gains) {
+	from := src.(*clauseGains)
+	copy(g.missing, from.missing)
+	g.value = from.value
 }

@@ -29,17 +29,27 @@ func (t Text) String() string {
 	return b.String()
 }
 
-// TextOptions adjusts [FromTexts]. A nil *TextOptions equals &TextOptions{}.
+// TextOptions adjusts [FromTexts], [Index.Select] and [FromVectors]. A nil *TextOptions equals &TextOptions{}. Where it says texts,
+// FromVectors has items.
 type TextOptions struct {
-	// Count returns the tokens of a text, given as [Text.String] prints it; not negative. Nil means [EstimateTokens].
+	// Count returns the tokens of a text, given as [Text.String] prints it; not negative. Nil means [EstimateTokens]. It must be nil
+	// for an [Index], which has counted its texts already, and for FromVectors.
 	Count func(s string) int
-	// Keep is how many texts are candidates: the most relevant that fit into the budget. Zero means 40.
+	// Keep is how many texts are candidates: the most relevant that fit into the budget. Zero means 40. Pinned ones are beside them.
 	Keep int
+
+	Pinned   []int // positions of texts that are in every selection, each once; they must fit into the budget
+	Excluded []int // positions of texts that are in none, each once; not among Pinned
+	// PinNamed pins the texts whose whole name the query has, as their users expect who write it out: the words of the name one after
+	// another, so that "get order" names get_order, or, where a name has no words, like C++, the name as it is. A name within a longer
+	// one that the query has does not count. Where not all fit, those with longer names go first, then those that come first;
+	// the others are candidates like all texts. Not for FromVectors.
+	PinNamed bool
 
 	PenaltyPerToken float64                  // as in Problem; the benefit of a text that is fully relevant to one clause is about 1
 	Penalty         func(tokens int) float64 // as in Problem
-	Overhead        int                      // as in Problem
-	Select          *Options                 // options of the search; nil means the defaults
+	Overhead        int                      // as in Problem: what all texts share, for example a prelude, is counted once
+	Select          *Options                 // options of the search; nil means the defaults. Recheck gets positions of texts, ascending.
 }
 
 const defaultKeep = 40
@@ -48,22 +58,24 @@ const defaultKeep = 40
 //
 //  1. Relevance is BM25 (k1 = 1.2, b = 0.75, idf = ln(1 + (N-df+0.5)/(df+0.5))) over all texts, in which a word of the name counts
 //     three times and one of the description twice. Words are lower-cased, cut at case changes and underscores, and not stemmed;
-//     stop words are left out, and a word that the query repeats counts as often as it is there.
+//     stop words are left out, and a word that the query repeats counts once.
 //  2. The candidates are the TextOptions.Keep texts that fit into the budget and are the most relevant to the whole query; of equal
-//     ones, those that come first. Only texts looked at on the way are counted. All others are in Dropped.
-//  3. The query is cut into clauses at newlines, at the words "and" and "then", and at the marks . ! ? ; , before a space or
-//     the end (those of East Asian scripts anywhere). A clause with fewer than two words that are no stop words is left
-//     out; if none is left, the whole query is one clause.
+//     ones, those that come first; and the pinned texts. Only texts looked at on the way are counted. All others are in Dropped.
+//  3. The query is cut into sentences at newlines and at the marks . ! ? ; and these into parts at the words "and" and "then" and at
+//     commas, all marks before a space or the end (those of East Asian scripts anywhere). The parts are the clauses, and so is a
+//     sentence of several parts. A clause with fewer than two different words that are no stop words is left out;
+//     if none is left, the whole query is one clause. Of more than 64 clauses the first 64 are used.
 //  4. Relevance is divided by its maximum over all texts, for the query and for each clause, and [NewClauses] makes it the benefit.
 //  5. [Select] does the rest.
 //
 // How relevance is computed may improve from one version to the next, and results may then change.
 //
-// A query that has no word in common with any text gives an empty selection without a guarantee. Words are compared as they
-// are written, letter case aside: "services" does not find "service". Errors are those of Select; a counter that returns a
-// negative number gives [ErrTokens]. When ctx ends before the search starts, the selection is nil.
+// A query that has no word in common with any text gives the pinned texts alone, and no guarantee. Words are compared as they
+// are written, letter case aside: "services" does not find "service". Errors are those of Select, where [ErrIndex] speaks of positions
+// in texts; a counter that returns a negative number gives [ErrTokens]. When ctx ends before the search starts, the selection is nil.
 //
-// For a query of usual length the time goes mostly into reading the texts, once a call. Count is called about Keep times.
+// For a query of usual length the time goes mostly into reading the texts, once a call; an [Index] reads them once for all queries.
+// Count is called about Keep times.
 func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *TextOptions) (*Selection, error) {
 	if o == nil {
 		o = &TextOptions{}
@@ -72,143 +84,407 @@ func FromTexts(ctx context.Context, query string, texts []Text, budget int, o *T
 	if count == nil {
 		count = EstimateTokens
 	}
+	scores := text.NewBM25(text.Tokens(query)) // the statistics of other words do not matter
+	for _, t := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("bps: stopped after %d of %d texts: %w", scores.Len(), len(texts), err)
+		}
+		read(scores, t)
+	}
+	return fromWords(ctx, query, scores, budget, o,
+		func(i int) name { return newName(texts[i].Name) },
+		func(i int) (int, error) { return counted(count, texts, i) })
+}
+
+// read adds a text to the statistics of words.
+func read(scores *text.BM25, t Text) {
+	scores.Add(text.Field{Text: t.Name, Weight: 3}, text.Field{Text: t.Description, Weight: 2}, text.Field{Text: t.Body, Weight: 1})
+}
+
+func counted(count func(string) int, texts []Text, i int) (int, error) {
+	n := count(texts[i].String())
+	if n < 0 {
+		return 0, fmt.Errorf("%w: Count gives %d for text %d, %q, want >= 0", ErrTokens, n, i, texts[i].Name)
+	}
+	return n, nil
+}
+
+// fromWords is FromTexts for texts that were read.
+func fromWords(ctx context.Context, query string, scores *text.BM25, budget int, o *TextOptions,
+	nameOf func(i int) name, tokens func(i int) (int, error),
+) (*Selection, error) {
+	parts := clauses(query)
+	r := &relevance{
+		what:    "text",
+		nothing: "no text has a word of the query",
+		whole:   scores.Score(nil, distinct(text.Tokens(query))),
+		tokens:  tokens,
+	}
+	for _, c := range parts {
+		r.clauses = append(r.clauses, c.text)
+	}
+	var row []float64
+	r.clause = func(k int) []float64 {
+		row = scores.Score(row, parts[k].words)
+		return row
+	}
+	if o.PinNamed {
+		r.named = named(query, scores.Len(), nameOf)
+	}
+	return r.choose(ctx, budget, o)
+}
+
+// relevance is what a selection from texts or vectors starts from.
+type relevance struct {
+	what    string                   // an item is
+	nothing string                   // why nothing is relevant, if so
+	whole   []float64                // of each item for the whole query; finite and not negative
+	clauses []string                 // what to call them
+	clause  func(k int) []float64    // the same for clause k; good until the next call
+	named   []int                    // items to pin if they fit, the most important first
+	tokens  func(i int) (int, error) // of an item
+}
+
+// choose selects items under the rules of FromTexts.
+func (r *relevance) choose(ctx context.Context, budget int, o *TextOptions) (*Selection, error) {
 	if o.Keep < 0 {
 		return nil, fmt.Errorf("bps: TextOptions.Keep is %d, want >= 0", o.Keep)
 	}
-	keep := cmp.Or(o.Keep, defaultKeep)
-
-	var index text.BM25
-	for _, t := range texts {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("bps: stopped after %d of %d texts: %w", index.Len(), len(texts), err)
-		}
-		index.Add(text.Field{Text: t.Name, Weight: 3}, text.Field{Text: t.Description, Weight: 2}, text.Field{Text: t.Body, Weight: 1})
+	c := &candidates{relevance: r, left: budget - o.Overhead, fate: make([]DropReason, len(r.whole))}
+	if budget < 0 || o.Overhead < 0 {
+		c.left = -1 // Select says what is wrong
 	}
-	whole := index.Score(nil, text.Tokens(query))
-	var matches []int
-	var dropped []Drop
-	for i, score := range whole {
-		if score > 0 {
-			matches = append(matches, i)
-		} else {
-			dropped = append(dropped, Drop{i, DropNoMatch})
-		}
+	if err := c.collect(budget, o); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(matches, func(i, j int) int { return cmp.Compare(whole[j], whole[i]) })
-
-	var kept, tokens []int
-	for _, i := range matches {
-		if len(kept) == keep {
-			dropped = append(dropped, Drop{i, DropRelevance})
-			continue
-		}
-		n := count(texts[i].String())
-		switch {
-		case n < 0:
-			return nil, fmt.Errorf("%w: Count gives %d for text %d, %q, want >= 0", ErrTokens, n, i, texts[i].Name)
-		case o.Overhead > budget:
-			dropped = append(dropped, Drop{i, DropOverhead})
-		case n > budget-o.Overhead: // it must not take the place of one that fits
-			dropped = append(dropped, Drop{i, DropOverBudget})
-		default:
-			kept = append(kept, i)
-			tokens = append(tokens, n)
-		}
-	}
-
-	// pick returns the scores of the kept texts as shares of the best score of all texts.
-	pick := func(scores []float64) []float64 {
-		rel := make([]float64, len(kept))
-		best := 0.0
-		for _, score := range scores {
-			best = max(best, score)
-		}
-		for c, i := range kept {
-			if best > 0 {
-				rel[c] = scores[i] / best
-			}
-		}
-		return rel
-	}
-	rows := make([][]float64, len(kept))
-	var scores []float64
-	for _, clause := range clauses(query) { // at least one
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("bps: stopped before the search: %w", err)
-		}
-		scores = index.Score(scores, clause)
-		for c, rel := range pick(scores) {
-			rows[c] = append(rows[c], rel)
-		}
-	}
-	benefit, err := NewClauses(rows, pick(whole), nil)
+	benefit, err := c.benefit(ctx)
 	if err != nil {
 		return nil, err
 	}
+	options := Options{}
+	if o.Select != nil {
+		options = *o.Select
+	}
+	var negative error
+	if recheck := options.Recheck; recheck != nil {
+		options.Recheck = func(set []int) int {
+			items := c.items(set)
+			slices.Sort(items)
+			n := recheck(items)
+			if n < 0 && negative == nil { // Select would name it by the positions of candidates
+				negative = fmt.Errorf("%w: Options.Recheck gives %d for %v, want >= 0", ErrTokens, n, items)
+			}
+			return n
+		}
+	}
+	pinned := make([]int, c.pinned)
+	for j := range pinned {
+		pinned[j] = j
+	}
 	sel, err := Select(ctx, Problem{
-		Tokens:          tokens,
+		Tokens:          c.tokens,
 		Budget:          budget,
 		Benefit:         benefit,
 		PenaltyPerToken: o.PenaltyPerToken,
 		Penalty:         o.Penalty,
 		Overhead:        o.Overhead,
-	}, o.Select)
+		Pinned:          pinned,
+	}, &options)
+	if negative != nil {
+		return nil, negative
+	}
 	if sel == nil {
 		return nil, err
 	}
-
-	// From positions in kept to positions in texts.
-	inTexts := func(set []int) {
-		for j, c := range set {
-			set[j] = kept[c]
-		}
-	}
-	inTexts(sel.Items)
-	for _, pt := range sel.Frontier {
-		inTexts(pt.Items)
-		slices.Sort(pt.Items)
-	}
-	for _, d := range sel.Dropped {
-		dropped = append(dropped, Drop{kept[d.Item], d.Reason})
-	}
-	slices.SortFunc(dropped, func(a, b Drop) int { return cmp.Compare(a.Item, b.Item) })
-	sel.Dropped = dropped
-	if len(matches) == 0 {
-		sel.Guarantee = Guarantee{Penalty: PenaltyNone, Scope: "none: no text has a word of the query"}
-	}
-	if len(kept) < len(texts) && sel.Guarantee.Factor > 0 {
-		sel.Guarantee.Scope += fmt.Sprintf(": the most relevant that fit, of %d texts", len(texts))
-	}
+	c.translate(sel)
 	return sel, err
 }
 
-// clauses returns the content words of each clause of a query.
-func clauses(query string) [][]string {
-	var all [][]string
-	var words []string
-	end := func() {
-		if len(words) >= 2 {
-			all = append(all, words)
-		}
-		words = nil
+// candidates are the items that are left to choose from.
+type candidates struct {
+	*relevance
+	kept   []int        // items, the pinned ones first, then the most relevant
+	tokens []int        // of kept
+	pinned int          // how many of kept are
+	left   int          // of the budget, without the overhead and the pinned ones; negative if the overhead alone does not fit
+	fate   []DropReason // of each item; empty for kept
+}
+
+const taken DropReason = "kept" // in candidates.fate alone
+
+// collect decides which items are candidates.
+func (c *candidates) collect(budget int, o *TextOptions) error {
+	keep := func(i, tokens int) {
+		c.fate[i] = taken
+		c.kept = append(c.kept, i)
+		c.tokens = append(c.tokens, tokens)
 	}
-	eastAsian := func(r rune) bool { return r == '\n' || strings.ContainsRune("。！？；，、", r) }
-	for part := range strings.FieldsFuncSeq(query, eastAsian) {
-		for word := range strings.FieldsSeq(part) {
-			bare := strings.TrimRight(word, ".!?;,")
-			if joint := strings.ToLower(bare); joint == "and" || joint == "then" {
-				end()
-				continue
-			}
-			words = append(words, text.Tokens(word)...)
-			if bare != word {
-				end()
+	for _, i := range o.Excluded {
+		switch {
+		case i < 0 || i >= len(c.fate):
+			return fmt.Errorf("%w: Excluded has %s %d, want one of 0..%d", ErrIndex, c.what, i, len(c.fate)-1)
+		case c.fate[i] != "":
+			return fmt.Errorf("%w: Excluded has %s %d twice", ErrIndex, c.what, i)
+		}
+		c.fate[i] = DropExcluded
+	}
+	for _, i := range o.Pinned {
+		switch {
+		case i < 0 || i >= len(c.fate):
+			return fmt.Errorf("%w: Pinned has %s %d, want one of 0..%d", ErrIndex, c.what, i, len(c.fate)-1)
+		case c.fate[i] == DropExcluded:
+			return fmt.Errorf("%w: %s %d is in Pinned and in Excluded", ErrIndex, c.what, i)
+		case c.fate[i] != "":
+			return fmt.Errorf("%w: Pinned has %s %d twice", ErrIndex, c.what, i)
+		}
+		n, err := c.relevance.tokens(i)
+		if err != nil {
+			return err
+		}
+		keep(i, n)
+	}
+	for j, n := range c.tokens {
+		if n > c.left && budget >= 0 && o.Overhead >= 0 {
+			return fmt.Errorf("%w: %d tokens, but pinned %s %d needs %d, and the overhead and those before it leave %d",
+				ErrBudget, budget, c.what, c.kept[j], n, max(0, c.left))
+		}
+		c.left -= n
+	}
+	for _, i := range c.named {
+		if c.fate[i] != "" || c.left < 0 {
+			continue
+		}
+		n, err := c.relevance.tokens(i)
+		if err != nil {
+			return err
+		}
+		if n <= c.left {
+			keep(i, n)
+			c.left -= n
+		}
+	}
+	c.pinned = len(c.kept)
+
+	var rank ranking
+	for i, score := range c.whole {
+		switch {
+		case c.fate[i] != "":
+		case score > 0:
+			rank.items = append(rank.items, i)
+			c.fate[i] = DropRelevance // until its turn comes
+		default:
+			c.fate[i] = DropNoMatch
+		}
+	}
+	rank.start(c.whole)
+	for most := c.pinned + cmp.Or(o.Keep, defaultKeep); len(rank.items) > 0 && len(c.kept) < most; {
+		i := rank.next()
+		if c.left < 0 {
+			c.fate[i] = DropOverhead
+			continue
+		}
+		n, err := c.relevance.tokens(i)
+		if err != nil {
+			return err
+		}
+		if n > c.left { // it must not take the place of one that fits
+			c.fate[i] = DropOverBudget
+			continue
+		}
+		keep(i, n)
+	}
+	return nil
+}
+
+// benefit makes relevance to the clauses and the query a benefit of the candidates.
+func (c *candidates) benefit(ctx context.Context) (Benefit, error) {
+	// share returns the scores of the candidates as shares of the best score of all items.
+	share := func(scores []float64) []float64 {
+		rel := make([]float64, len(c.kept))
+		best := 0.0
+		for _, score := range scores {
+			best = max(best, score)
+		}
+		for j, i := range c.kept {
+			if best > 0 {
+				rel[j] = scores[i] / best
 			}
 		}
-		end()
+		return rel
+	}
+	rows := make([][]float64, len(c.kept))
+	for k := range c.clauses {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("bps: stopped before the search: %w", err)
+		}
+		for j, rel := range share(c.clause(k)) {
+			rows[j] = append(rows[j], rel)
+		}
+	}
+	b, err := newClauses(rows, share(c.whole), nil)
+	if err != nil {
+		return nil, err
+	}
+	b.names = append(slices.Clone(c.clauses), wholeQuery)
+	return b, nil
+}
+
+// items returns the items that are the candidates of a set; nil for nil.
+func (c *candidates) items(set []int) []int {
+	if set == nil {
+		return nil
+	}
+	items := make([]int, len(set))
+	for j, k := range set {
+		items[j] = c.kept[k]
+	}
+	return items
+}
+
+// translate makes a selection of candidates one of items.
+func (c *candidates) translate(sel *Selection) {
+	sel.Items = c.items(sel.Items)
+	for j, pt := range sel.Frontier {
+		pt.Items = c.items(pt.Items)
+		slices.Sort(pt.Items)
+		sel.Frontier[j] = pt
+	}
+	if sel.Rechecked != nil {
+		sel.Rechecked.Removed = c.items(sel.Rechecked.Removed)
+	}
+	if sel.explain != nil {
+		sel.explain.index = c.kept
+	}
+	for _, d := range sel.Dropped {
+		c.fate[c.kept[d.Item]] = d.Reason
+	}
+	sel.Dropped = nil
+	for i, reason := range c.fate {
+		if reason != taken {
+			sel.Dropped = append(sel.Dropped, Drop{i, reason})
+		}
+	}
+	if len(c.whole) == 0 || slices.Max(c.whole) == 0 {
+		sel.Guarantee = Guarantee{Penalty: PenaltyNone, Mode: sel.Guarantee.Mode, Scope: "none: " + c.nothing}
+	}
+	if len(c.kept) < len(c.whole) && sel.Guarantee.Factor > 0 {
+		sel.Guarantee.Scope += fmt.Sprintf(": the most relevant that fit, of %d %ss", len(c.whole), c.what)
+	}
+}
+
+// A ranking gives items by score, the largest first, and of equal ones the first. It is a heap: few are asked for.
+type ranking struct {
+	items []int
+	score []float64 // by item
+}
+
+func (r *ranking) start(score []float64) {
+	r.score = score
+	for at := len(r.items)/2 - 1; at >= 0; at-- {
+		r.sink(at)
+	}
+}
+
+func (r *ranking) next() int {
+	best, last := r.items[0], len(r.items)-1
+	r.items[0] = r.items[last]
+	r.items = r.items[:last]
+	r.sink(0)
+	return best
+}
+
+func (r *ranking) sink(at int) {
+	before := func(a, b int) bool {
+		i, j := r.items[a], r.items[b]
+		return r.score[i] > r.score[j] || r.score[i] == r.score[j] && i < j
+	}
+	for {
+		top := at
+		for child := 2*at + 1; child <= 2*at+2 && child < len(r.items); child++ {
+			if before(child, top) {
+				top = child
+			}
+		}
+		if top == at {
+			return
+		}
+		r.items[at], r.items[top] = r.items[top], r.items[at]
+		at = top
+	}
+}
+
+// A clause is a part of a query, or all of it.
+type clause struct {
+	text  string
+	words []string // without stop words, each once
+}
+
+const maxClauses = 64 // a gain costs a multiplication each
+
+// clauses returns the clauses of a query; at least one.
+func clauses(query string) []clause {
+	type piece struct{ written, words []string }
+	var all []clause
+	var part, sentence piece
+	parts := 0 // of the sentence
+	add := func(p *piece, word string) {
+		p.written = append(p.written, word)
+		p.words = append(p.words, text.Tokens(word)...)
+	}
+	end := func(p *piece, use bool) {
+		if words := distinct(p.words); use && len(words) >= 2 && len(all) < maxClauses {
+			all = append(all, clause{strings.TrimRight(strings.Join(p.written, " "), marks), words})
+		}
+		*p = piece{}
+	}
+	endPart := func() {
+		if len(part.words) > 0 {
+			parts++
+		}
+		end(&part, true)
+	}
+	endSentence := func() {
+		endPart()
+		end(&sentence, parts >= 2)
+		parts = 0
+	}
+	for line := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '\n' || strings.ContainsRune("。！？；", r) }) {
+		for chunk := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune("，、", r) }) {
+			for word := range strings.FieldsSeq(chunk) {
+				add(&sentence, word)
+				bare := strings.TrimRight(word, marks)
+				if joint := strings.ToLower(bare); joint == "and" || joint == "then" {
+					endPart()
+				} else {
+					add(&part, word)
+				}
+				if strings.ContainsAny(word[len(bare):], ".!?;") {
+					endSentence()
+				} else if bare != word {
+					endPart()
+				}
+			}
+			endPart()
+		}
+		endSentence()
 	}
 	if len(all) == 0 {
-		return [][]string{text.Tokens(query)}
+		return []clause{{wholeQuery, distinct(text.Tokens(query))}}
 	}
 	return all
+}
+
+const (
+	marks      = ".!?;,"
+	wholeQuery = "the whole query"
+)
+
+// distinct removes all but the first of equal words, in place.
+func distinct(words []string) []string {
+	seen := make(map[string]bool, len(words))
+	return slices.DeleteFunc(words, func(w string) bool {
+		again := seen[w]
+		seen[w] = true
+		return again
+	})
 }

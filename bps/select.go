@@ -39,10 +39,10 @@ func Select(ctx context.Context, p Problem, o *Options) (*Selection, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if err := check(p, o); err != nil {
+	if err := errors.Join(p.Validate(), o.validate()); err != nil {
 		return nil, err
 	}
-	if missing(p.Benefit) { // no candidates, else check has found it
+	if missing(p.Benefit) { // no candidates, else Validate has found it
 		p.Benefit = BenefitFunc(func([]int) float64 { return 0 })
 	}
 	if o.Recheck != nil {
@@ -64,6 +64,11 @@ func selectOnce(ctx context.Context, p Problem, o *Options) (*Selection, error) 
 	s := &search{benefit: p.Benefit, base: sel.Base, tokens: p.Tokens, full: o.FullChains, budget: p.Budget - p.Overhead, offset: p.Overhead}
 	if !finite(s.base) {
 		return nil, fmt.Errorf("%w: the value of the empty set is %v", ErrBenefit, s.base)
+	}
+	if p.Penalty != nil { // now, as a search may take long; choose looks at the totals that it finds
+		if err := checkPenalty(p.Penalty, p.Budget, nil); err != nil {
+			return nil, err
+		}
 	}
 	for range max(1, o.Workers) {
 		s.walkers = append(s.walkers, &walker{search: s, pool: newPool(p.Budget, math.Abs(s.base))})
@@ -157,8 +162,8 @@ func missing(b Benefit) bool {
 	return b == nil || (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil()
 }
 
-// check reports every fault of the arguments that shows before the benefit is asked.
-func check(p Problem, o *Options) error {
+// Validate reports every fault of p that shows before the benefit is asked, as [Select] does.
+func (p Problem) Validate() error {
 	var faults []error
 	fault := func(kind error, format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...)))
@@ -213,7 +218,11 @@ func check(p Problem, o *Options) error {
 			}
 		}
 	}
+	return errors.Join(faults...)
+}
 
+func (o *Options) validate() error {
+	var faults []error
 	option := func(name string, v any, rule string) {
 		faults = append(faults, fmt.Errorf("bps: Options.%s is %v, want %s", name, v, rule))
 	}

@@ -16,9 +16,10 @@ type Field struct {
 }
 
 // A BM25 scores documents against queries by Okapi BM25 with k1 = 1.2, b = 0.75 and idf = ln(1 + (N-df+0.5)/(df+0.5)), which is
-// never negative. Lengths are weighted token counts. The zero value is an empty index. Any number of goroutines may call Score at
-// a time, but none while Add runs.
+// never negative. Lengths are weighted token counts. The zero value is an empty index of all tokens; [NewBM25] makes one of a few.
+// Any number of goroutines may call Score at a time, but none while Add runs.
 type BM25 struct {
+	only     bool           // tokens that are not in terms from the start count for the length alone
 	terms    map[string]int // position in postings
 	postings [][]posting    // by term; documents in ascending order
 	lengths  []int          // by document
@@ -28,6 +29,19 @@ type BM25 struct {
 type posting struct {
 	doc   int
 	count int
+}
+
+// NewBM25 returns an empty index of the given tokens, for which Score gives what an index of all tokens gives. It scores other
+// tokens 0. It is made for one query: Add then stores and allocates next to nothing.
+func NewBM25(only []string) *BM25 {
+	x := &BM25{only: true, terms: make(map[string]int)}
+	for _, tok := range only {
+		if _, ok := x.terms[tok]; !ok {
+			x.terms[tok] = len(x.postings)
+			x.postings = append(x.postings, nil)
+		}
+	}
+	return x
 }
 
 // Add appends one document; the first one is document 0.
@@ -40,12 +54,15 @@ func (x *BM25) Add(fields ...Field) {
 		if f.Weight < 1 {
 			continue
 		}
-		Scan(f.Text, func(tok string, _ bool) {
+		scan(f.Text, func(tok []byte, _ bool) {
 			length += f.Weight
-			t, ok := x.terms[tok]
+			t, ok := x.terms[string(tok)]
 			if !ok {
+				if x.only {
+					return
+				}
 				t = len(x.postings)
-				x.terms[tok] = t
+				x.terms[string(tok)] = t
 				x.postings = append(x.postings, nil)
 			}
 			list := x.postings[t]

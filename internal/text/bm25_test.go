@@ -75,6 +75,13 @@ func TestBM25Oracle(t *testing.T) {
 		for range 2 {
 			query := phrase.Draw(t, "query")
 			dst = x.Score(dst, Tokens(query))
+			few := NewBM25(Tokens(query))
+			for _, d := range docs {
+				few.Add(d...)
+			}
+			if got := few.Score(nil, Tokens(query)); !slices.Equal(got, dst) {
+				t.Fatalf("an index of the tokens of %q gives %v, one of all %v", query, got, dst)
+			}
 			if diff := cmp.Diff(slowBM25(docs, query), dst, cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 				t.Fatalf("query %q (-want +got):\n%s", query, diff)
 			}
@@ -109,6 +116,14 @@ func TestBM25Table(t *testing.T) {
 	if got := new(BM25).Score(nil, []string{"refund"}); len(got) != 0 {
 		t.Errorf("empty index: %v", got)
 	}
+	if got := NewBM25([]string{"refund"}).Score(nil, []string{"refund", "order"}); len(got) != 0 {
+		t.Errorf("empty index of one token: %v", got)
+	}
+	one := NewBM25([]string{"refund"})
+	one.Add(Field{Text: "refund the order", Weight: 1})
+	if got := one.Score(nil, []string{"order"}); got[0] != 0 {
+		t.Errorf("a token that is not in the index scores %v", got)
+	}
 	empty := build([][]Field{nil, {{"", 1}}})
 	if diff := cmp.Diff([]float64{0, 0}, empty.Score(nil, []string{"refund"})); diff != "" {
 		t.Errorf("documents without tokens (-want +got):\n%s", diff)
@@ -130,10 +145,21 @@ func randomDocs(n int) [][]Field {
 
 func BenchmarkBM25Add(b *testing.B) {
 	docs := randomDocs(1000)
-	b.ReportAllocs()
-	for b.Loop() {
-		build(docs)
-	}
+	b.Run("all", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			build(docs)
+		}
+	})
+	b.Run("few", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			x := NewBM25(Tokens("word1 word7 word30 word110 word400 word900"))
+			for _, d := range docs {
+				x.Add(d...)
+			}
+		}
+	})
 }
 
 func BenchmarkBM25Score(b *testing.B) {

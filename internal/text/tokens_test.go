@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -42,6 +43,105 @@ func TestTokens(t *testing.T) {
 func TestStopWords(t *testing.T) {
 	if len(stop) != 55 || !stop["their"] || stop["order"] {
 		t.Errorf("%d stop words, want the 55 of the lexical embedder", len(stop))
+	}
+	longest := 0
+	for w := range stop {
+		longest = max(longest, len(w))
+	}
+	if longest != longestStop {
+		t.Errorf("the longest stop word has %d bytes, want %d", longest, longestStop)
+	}
+}
+
+// A token and what [Scan] says of it.
+type scanned struct {
+	Tok   string
+	Dense bool
+}
+
+// slowScan is [Scan] said again with runes and strings, a rune at a time.
+func slowScan(s string) (all []scanned) {
+	var run []rune
+	var runDense bool
+	flush := func() {
+		switch {
+		case len(run) == 0:
+		case runDense && len(run) == 1:
+			all = append(all, scanned{string(run), true})
+		case runDense:
+			for i := 0; i+1 < len(run); i++ {
+				all = append(all, scanned{string(run[i : i+2]), true})
+			}
+		case len(run) == 1 && run[0] <= unicode.MaxASCII:
+		case !stop[string(run)]:
+			all = append(all, scanned{string(run), false})
+		}
+		run = nil
+	}
+	var prev rune
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.Is(unicode.Nd, r) {
+			flush()
+			prev = 0
+			continue
+		}
+		d := isDense(r)
+		if unicode.IsMark(r) && len(run) > 0 {
+			d = runDense
+		}
+		if len(run) > 0 && (d != runDense || unicode.IsLower(prev) && unicode.IsUpper(r)) {
+			flush()
+		}
+		runDense = d
+		run = append(run, unicode.ToLower(r))
+		prev = r
+	}
+	flush()
+	return all
+}
+
+func sameScan(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, s string) {
+	t.Helper()
+	var got []scanned
+	Scan(s, func(tok string, dense bool) { got = append(got, scanned{tok, dense}) })
+	if want := slowScan(s); !slices.Equal(got, want) {
+		t.Fatalf("Scan(%q) gives %v, want %v", s, got, want)
+	}
+}
+
+// The scanner with its table for ASCII gives what a scan by runes gives.
+func TestScanOracle(t *testing.T) {
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"order", "showCart", "HTTPServer", "v2Beta", "邮件", "件", "é", "É",
+		"cafe\u0301", "\u0301",
+		"か\u3099き", "サーバー", "ーx", "٣٤", "ǅ", "İ", "K", "\xff", "\xe4\xbb", "the", "their", "theirs", "a", "x9", " ", "_", "\n",
+		strings.Repeat("long", 40)}))
+	rapid.Check(t, func(t *rapid.T) {
+		sameScan(t, strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
+	})
+}
+
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{"", "Place an Order", "showCart v2Beta", "打开inbox邮件ー", "cafe\u0301 \xff\xfeА٣ǅz", "か\u3099\u0301A"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { sameScan(t, s) })
+}
+
+func BenchmarkScan(b *testing.B) {
+	for name, s := range map[string]string{
+		"ascii": strings.Repeat("Retrieve the open orders of a customer and refund the damaged item. ", 16),
+		"mixed": strings.Repeat("Récupérer la commande, 打开邮件附件 and refund the damaged item. ", 16),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				scan(s, func([]byte, bool) {})
+			}
+		})
 	}
 }
 

@@ -1,0 +1,180 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/budget"
+)
+
+func Example() {
+	file := func(name, description, body string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("---\nname: " + name + "\ndescription: " + description + "\n---\n" + body + "\n")}
+	}
+	files := fstest.MapFS{
+		"pdf-forms/SKILL.md":    file("pdf-forms", "Fill in PDF forms", "Read the field names first, then set each field."),
+		"pdf-merge/SKILL.md":    file("pdf-merge", "Merge PDF files", "Keep the order that the user gives."),
+		"send-email/SKILL.md":   file("send-email", "Send an email with attachments", "Ask before sending."),
+		"spreadsheets/SKILL.md": file("spreadsheets", "Edit spreadsheets and charts", "Never overwrite a formula."),
+	}
+	set, err := skill.LoadFS(context.Background(), []skill.Source{{FS: files}}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	chosen, sel, err := budget.Select(context.Background(), "Fill in this PDF form, then send it by email.", set.Skills, 60, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(budget.Render(chosen))
+	fmt.Printf("%d tokens, factor %.3f\n", sel.Tokens, sel.Guarantee.Factor)
+	// Output:
+	// send-email
+	// Send an email with attachments
+	// Ask before sending.
+	// pdf-forms
+	// Fill in PDF forms
+	// Read the field names first, then set each field.
+	// 47 tokens, factor 0.632
+}
+
+func doc(name, description, body string) *skill.Document {
+	return &skill.Document{Frontmatter: skill.Frontmatter{Name: name, Description: description}, Content: body}
+}
+
+var desk = []*skill.Document{
+	doc("get-order", "Look up an order", "Returns the items and the delivery status."),
+	doc("issue-refund", "Refund an order", "Needs the amount."),
+	doc("send-email", "Send a message to a customer", ""),
+	doc("weather", "Forecast for a city", "For a week at most."),
+}
+
+func words(s string) int { return len(strings.Fields(s)) }
+
+func TestSelect(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		task   string
+		budget int
+		o      *bps.TextOptions
+		want   []string
+		tokens int
+		reason string
+	}{
+		{"two", "look up the order, then send a message", 99, &bps.TextOptions{Count: words, Keep: 2}, []string{"send-email", "get-order"}, 19,
+			"12 and 7 words"},
+		{"body counts", "order delivery status", 11, &bps.TextOptions{Count: words}, []string{"issue-refund"}, 7,
+			"12 words do not fit: the body is counted"},
+		{"body is read", "amount of a delivery", 99, &bps.TextOptions{Count: words}, []string{"issue-refund", "get-order"}, 19,
+			"both words are in bodies"},
+		{"named", "weather in the order", 99, &bps.TextOptions{Count: words, PinNamed: true, PenaltyPerToken: 9}, []string{"weather"}, 10,
+			"options reach the search"},
+		{"rendered", "look up the order, then send a message", 99,
+			&bps.TextOptions{Count: func(s string) int { return words(s) * strings.Count(s, "\n") }},
+			[]string{"send-email", "get-order"}, 50, "three have 71 tokens, but 26 words in 8 lines as one text; these two have 19 in 5"},
+		{"overhead", "send a message", 10, &bps.TextOptions{Count: words, Overhead: 3}, []string{"send-email"}, 10, "7 words and 3"},
+		{"overhead too large", "send a message", 10, &bps.TextOptions{Count: words, Overhead: 4}, nil, 0, "11 tokens"},
+		{"no match", "quantum", 99, nil, nil, 0, "nothing in common"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Fatal("no reason given")
+			}
+			chosen, sel, err := budget.Select(context.Background(), tt.task, desk, tt.budget, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for k, s := range chosen {
+				names = append(names, s.Name())
+				if desk[sel.Items[k]] != s {
+					t.Errorf("skill %d of the selection is not %q", sel.Items[k], s.Name())
+				}
+			}
+			if diff := cmp.Diff(tt.want, names); diff != "" || sel.Tokens != tt.tokens {
+				t.Errorf("%d tokens, want %d: %s (-want +got):\n%s", sel.Tokens, tt.tokens, tt.reason, diff)
+			}
+		})
+	}
+	chosen, sel, err := budget.Select(context.Background(), "task", []skill.Skill(nil), 9, nil)
+	if err != nil || chosen != nil || len(sel.Items) != 0 {
+		t.Errorf("no skills: %v, %v, %v", chosen, sel, err)
+	}
+}
+
+func TestSelectErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		skills []skill.Skill
+		budget int
+		o      *bps.TextOptions
+		want   error
+		text   string
+	}{
+		{"nil skill", []skill.Skill{desk[0], nil}, 9, nil, nil, "budget: skill 1 is nil"},
+		{"budget", []skill.Skill{desk[0]}, -1, nil, bps.ErrBudget, "-1"},
+		{"count", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(string) int { return -1 }}, bps.ErrTokens, `"get-order"`},
+		{"rendered count", []skill.Skill{desk[0], desk[1]}, 99, &bps.TextOptions{Overhead: 5, Count: func(s string) int {
+			if strings.Contains(s, "get-order") && strings.Contains(s, "issue-refund") {
+				return -3
+			}
+			return 1
+		}}, bps.ErrTokens, "Recheck gives -3"},
+		{"index", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Pinned: []int{1}}, bps.ErrIndex, "Pinned has text 1"},
+	} {
+		chosen, sel, err := budget.Select(context.Background(), "order", tt.skills, tt.budget, tt.o)
+		if chosen != nil || sel != nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
+			t.Errorf("%s: %v, %v, %v; want %v with %q", tt.name, chosen, sel, err, tt.want, tt.text)
+		}
+	}
+}
+
+// The options of the caller are not changed, and a recheck of the caller is used as it is.
+func TestSelectRecheck(t *testing.T) {
+	var seen [][]int
+	search := &bps.Options{Recheck: func(set []int) int {
+		seen = append(seen, slices.Clone(set))
+		return 1
+	}}
+	o := &bps.TextOptions{Select: search}
+	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || len(seen) != 1 {
+		t.Errorf("%v after the counts %v, want one", err, seen)
+	}
+	o = &bps.TextOptions{}
+	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || o.Select != nil {
+		t.Errorf("%v, %+v: the options were changed", err, o)
+	}
+}
+
+// Whatever the counter, the rendered skills fit into the budget with the overhead.
+func TestRenderedFits(t *testing.T) {
+	word := rapid.SampledFrom([]string{"order", "refund", "send", "mail", "status"})
+	phrase := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(word, 0, 6).Draw(t, "words"), " ") })
+	rapid.Check(t, func(t *rapid.T) {
+		var skills []*skill.Document
+		for range rapid.IntRange(0, 8).Draw(t, "n") {
+			skills = append(skills, doc(phrase.Draw(t, "name"), phrase.Draw(t, "description"), phrase.Draw(t, "body")))
+		}
+		per := rapid.IntRange(1, 4).Draw(t, "per newline")
+		count := func(s string) int { return words(s) + strings.Count(s, "\n")*strings.Count(s, "\n")/per }
+		o := &bps.TextOptions{Count: count, Overhead: rapid.IntRange(0, 5).Draw(t, "overhead")}
+		most := rapid.IntRange(0, 60).Draw(t, "budget")
+		chosen, _, err := budget.Select(context.Background(), phrase.Draw(t, "task"), skills, most, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := count(budget.Render(chosen)) + o.Overhead; len(chosen) > 0 && n > most {
+			t.Fatalf("%d tokens of %q, want at most %d", n, budget.Render(chosen), most)
+		}
+	})
+}
