@@ -241,14 +241,15 @@ func TestCanceled(t *testing.T) {
 }
 
 // A skill never helps with the task that it was made from, and leaving it out does not shift the others.
-func TestChooseWithout(t *testing.T) {
+func TestSelectWithout(t *testing.T) {
 	texts := []bps.Text{{Name: "mow the lawn"}, {Name: "paint the fence"}, {Name: "paint the wall"}}
+	j := &job{Config: Config{Workers: 1, Progress: func(string, int, int) {}}}
 	for without, want := range map[int][]int{-1: {1, 2}, 0: {1, 2}, 1: {2}, 2: {1}} {
-		sel, err := choose(context.Background(), query{text: "paint something", without: without}, texts, 1000)
+		picked, err := j.selectAll(context.Background(), "select", []query{{text: "paint something", without: without}}, texts, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := slices.Sorted(slices.Values(sel.Items))
+		got := slices.Sorted(slices.Values(picked[0].Items))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("without %d (-want +got):\n%s", without, diff)
 		}

@@ -59,6 +59,9 @@ func (j *job) selection(ctx context.Context) error {
 	j.report(picked, budget)
 	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), budget), "tokens, all skills and chosen",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
+	worst, mean := proven(picked)
+	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",
+		percent(worst), percent(mean))
 	if j.own == nil {
 		return nil
 	}
@@ -109,6 +112,10 @@ type query struct {
 
 // selectAll answers the queries on all workers; the results are in order.
 func (j *job) selectAll(ctx context.Context, stage string, queries []query, texts []bps.Text, budget int) ([]*bps.Selection, error) {
+	index, err := bps.NewIndex(texts, nil)
+	if err != nil {
+		return nil, err
+	}
 	picked := make([]*bps.Selection, len(queries))
 	errs := make([]error, len(queries))
 	work := make(chan int)
@@ -116,7 +123,11 @@ func (j *job) selectAll(ctx context.Context, stage string, queries []query, text
 	for range j.Workers {
 		wait.Go(func() {
 			for i := range work {
-				picked[i], errs[i] = choose(ctx, queries[i], texts, budget)
+				var o bps.TextOptions
+				if q := queries[i]; q.without >= 0 {
+					o.Excluded = []int{q.without}
+				}
+				picked[i], errs[i] = index.Select(ctx, queries[i].text, budget, &o)
 			}
 		})
 	}
@@ -134,31 +145,32 @@ func (j *job) selectAll(ctx context.Context, stage string, queries []query, text
 	return picked, nil
 }
 
-func choose(ctx context.Context, q query, texts []bps.Text, budget int) (*bps.Selection, error) {
-	if q.without < 0 {
-		return bps.FromTexts(ctx, q.text, texts, budget, nil)
-	}
-	sel, err := bps.FromTexts(ctx, q.text, slices.Delete(slices.Clone(texts), q.without, q.without+1), budget, nil)
-	if err != nil {
-		return nil, err
-	}
-	for i, k := range sel.Items {
-		if k >= q.without {
-			sel.Items[i]++
-		}
-	}
-	return sel, nil
-}
-
 func (j *job) report(picked []*bps.Selection, budget int) {
 	s := &j.result.Report.Selection
-	s.Budget, s.MeanTokens, s.Guarantee = budget, 0, 0
+	s.Budget, s.MeanTokens = budget, 0
+	s.Guarantee, _ = proven(picked)
 	for _, sel := range picked {
 		s.MeanTokens += float64(sel.Tokens) / float64(len(picked))
-		if len(sel.Items) > 0 && (s.Guarantee == 0 || sel.Guarantee.Factor < s.Guarantee) {
-			s.Guarantee = sel.Guarantee.Factor
+	}
+}
+
+// proven returns the smallest share of the largest possible benefit that was guaranteed before the search, and the mean of what the
+// searches themselves proved. Empty selections prove nothing.
+func proven(picked []*bps.Selection) (guaranteed, certified float64) {
+	n := 0.0
+	for _, sel := range picked {
+		if len(sel.Items) == 0 {
+			continue
+		}
+		if guaranteed == 0 || sel.Guarantee.Factor < guaranteed {
+			guaranteed = sel.Guarantee.Factor
+		}
+		if sel.Certificate != nil {
+			certified += sel.Certificate.Ratio
+			n++
 		}
 	}
+	return guaranteed, certified / max(n, 1)
 }
 
 // requestOf is the customer's request of a task.
