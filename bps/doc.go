@@ -1,7 +1,9 @@
 // Package bps chooses which skills, tools or passages to put into a context window: the set with the largest benefit less a price for its
 // tokens, under a hard token budget.
 //
-// [FromTexts] needs only texts and a query. [Select] takes any benefit: [NewCapability], [NewClauses] or a function.
+// [FromTexts] needs only texts and a query; an [Index] answers many queries over the same texts, and [FromVectors] takes embeddings.
+// [Select] takes any benefit: [NewCapability], [NewClauses], those of package bps/benefit, one that package bps/learn fitted to logs,
+// or a function. Package bps/baseline has the rules that people use instead, for comparison.
 //
 // # Method
 //
@@ -12,31 +14,68 @@
 //
 // Algorithm 1 starts from every set of at most two candidates that fits, the empty one included. It grows each of them by the candidate
 // with the largest gain per token among those that still fit, until none does, and records every set on the way. The recorded
-// set with the largest F is the answer. Two things are left out that cannot change it: the rest of a chain once no candidate gains
-// anything, and gains that an older, larger gain of the same candidate shows to be beaten (ours).
+// set with the largest F is the answer. What is left out cannot change it (ours): the rest of a chain once no candidate gains
+// anything or once another chain had the same set, and gains that an older, larger gain of the same candidate shows to be beaten.
 //
-// # Guarantee
+// # Modes and guarantees
 //
-// Theorem 1: if G is monotone (a candidate never lowers it), submodular (a candidate adds no more to a set than to a part of it),
-// and 0 for the empty set, then for every set T that fits into the budget
+// Theorem 1 of the paper: if G is monotone (a candidate never lowers it), submodular (a candidate adds no more to a set than to a part
+// of it), and 0 for the empty set, then for every set T that fits into the budget
 //
 //	F(answer) >= (1-1/e)*G(T) - kappa*l(T)
 //
 // No polynomial algorithm has a larger factor unless P = NP. The same holds for any nondecreasing concave penalty of the tokens
-// (ours; see Options.PenaltyConcave), but not for steps and other shapes: for them Guarantee.Factor is 0. It holds within the
-// prefiltered candidates only where there is a prefilter. Without its assumptions the answer is still feasible and as good as the
-// best set that was recorded, and no more is known. Select cannot prove them; it reports the violations that it comes across.
+// (ours; see Options.PenaltyConcave), but not for steps and other shapes. For them the levels (ours) also grow a chain from those
+// candidates alone that gain no more at the seed than its own members did on average, so that no large outsider can spoil a chain.
+// What is proven about the recorded sets then holds at every budget below B at once, which is the same as for every nondecreasing
+// penalty. Chains per seed and proven factors are:
 //
-// A larger F does not by itself mean more success: that depends on how well the benefit describes the task.
+//	Mode     seeds                               linear or concave   any nondecreasing penalty
+//	Paper    <= 2                                1-1/e               none
+//	Level0   empty, both orders; all singles     none, 0.427 if 0    none
+//	Level1   <= 1, pruned and not                1/2                 1/2
+//	Level2   <= 2, pruned and not                1-1/e               0.6174
+//	Level3   <= 3, pruned and not                1-1/e               1-1/e
+//	Exact    as Paper, then branch and bound     1, else 1-1/e       1, else none
+//
+// Guarantee says which of them holds for a selection. After a prefilter it holds within the prefiltered candidates only. With a
+// benefit that breaks the assumptions the answer is still feasible and as good as the best set that was recorded, and no more is
+// known. Select cannot prove them; it reports the violations that it comes across, and [CheckSubmodular] looks for more.
+//
+// The factor is about the worst case. A [Certificate] is about the search at hand: an upper bound on the optimum from every set that
+// was recorded, and so a ratio that the answer is known to reach. Upper bounds stand on the points of the frontier too. It takes several
+// times as long as the search: switch it off with Options.Certify where microseconds count.
+//
+// A larger F does not by itself mean more success: that depends on how well the benefit describes the task. On Seal-Tools, for example
+// (go run ./examples/evidence/bps), greedy by gain, with the benefit of [FromTexts], finds all needed tools for more requests than
+// Algorithm 1 does at 1,000 and 2,000 tokens, at a smaller F. Gain per token favours short candidates, and relevance by words is a
+// noisy benefit: for the price of one long tool that is needed it buys two short ones that share a word with the request. A
+// benefit that was fitted to outcomes has less of that noise.
+//
+// # Choosing the price of a token
+//
+// PenaltyPerToken has the unit of the benefit per token. There are three ways to it.
+//
+//   - From a price: if a solved task is worth v and a token of context costs c, both in money, and the benefit is a log
+//     probability of success as that of [NewCapability], then kappa = c/(v*p) for a success rate of about p.
+//   - From logs: package bps/learn fits it together with the benefit, as far as the logs show it. It is only weakly identified: compare
+//     it with the first way.
+//   - From the frontier: run once with no penalty and look at Selection.Frontier, which has the best set for every total. Take the
+//     point where the next tokens add little: its slope to the next point is the kappa that would choose it. As penalties are
+//     applied to the frontier at the end, one run serves any number of them.
+//
+// Zero is a fair default: the budget is a price as well. A positive kappa keeps candidates out that add next to nothing, which
+// helps where a model is confused by irrelevant text.
 //
 // # Cost
 //
-// For n candidates there are up to n*n/2 chains of at most n steps, each with up to n gains: time grows like n^4 at worst. Memory
-// is n*n gains and the frontier, which can have thousands of sets. A hundred candidates of which about ten fit together take tens
-// of milliseconds; where most of them fit together, it is about a second. For larger n a prefilter keeps Options.MaxPool candidates.
+// For n candidates there are up to n*n/2 chains of at most n steps, and Level3 has n*n*n/6. A step looks at the few candidates whose bounds,
+// from the chains of the single candidates, leave them in question. Memory is n*n numbers for every step of those chains, at most
+// 24 MiB, and the frontier, which can have thousands of sets. For larger n a prefilter keeps Options.MaxPool candidates, except in
+// Level0, which is linear in n a step.
 //
 // # Determinism
 //
-// There is no randomness, and no result depends on map order or time: the same arguments give the same bytes on one architecture and
-// version of Go. Ties are broken by documented rules.
+// There is no randomness, and no result depends on map order, time or the number of workers: the same arguments give the same bytes on
+// one architecture and version of Go. Ties are broken by documented rules.
 package bps

@@ -461,12 +461,12 @@ func measureDefaults(ctx context.Context, o *offer, file string, requests []*req
 	c.headlines()
 	prices := []float64{0.0003, 0.001}
 	if quick {
-		prices = prices[1:]
+		prices = nil
 	}
 	for _, kappa := range prices {
 		var priced []method
 		for _, m := range optimizers(defaultForm, kappa, quick) {
-			if m.set && (!quick || m.name != bothOrders) {
+			if m.set {
 				priced = append(priced, m)
 			}
 		}

@@ -413,8 +413,10 @@ func optimizers(f form, kappa float64, quick bool) []method {
 	if !quick || f != modular {
 		list = append(list,
 			one("gain greedy, 40 best", true, few, gainGreedy),
-			one(paperMode, true, few, selectWith(bps.Options{Mode: bps.Paper})),
-			one(bothOrders, true, few, selectWith(bps.Options{Mode: bps.Paper, BothOrders: true})))
+			one(paperMode, true, few, selectWith(bps.Options{Mode: bps.Paper})))
+	}
+	if !quick {
+		list = append(list, one(bothOrders, true, few, selectWith(bps.Options{Mode: bps.Paper, BothOrders: true})))
 	}
 	return list
 }

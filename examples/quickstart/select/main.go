@@ -23,5 +23,5 @@ func main() {
 	for _, i := range sel.Items {
 		fmt.Println(tools[i].Name)
 	}
-	fmt.Printf("%d tokens, and at least %.3f of the largest possible benefit\n", sel.Tokens, sel.Guarantee.Factor)
+	fmt.Printf("%d tokens, proven to have at least %.0f %% of the largest possible benefit\n", sel.Tokens, 100*sel.Certificate.Ratio)
 }
