@@ -197,6 +197,7 @@ func TestBenefitErrors(t *testing.T) {
 		{"NaN", relevance([][]float64{{1}, {math.NaN()}}, []float64{1, 1}, nil), ErrBenefit, "candidate 1"},
 		{"whole below 0", relevance([][]float64{{1}}, []float64{-1}, nil), ErrBenefit, "relevance -1 of candidate 0 for the whole query"},
 		{"ragged", relevance([][]float64{{1}, {1, 1}}, []float64{1, 1}, nil), ErrBenefit, "2 clauses for candidate 1, want 1"},
+		{"overflow", relevance([][]float64{{1}, {1}}, []float64{1, 1}, &ClauseOptions{WholeWeight: new(1e308)}), ErrBenefit, "add up to +Inf"},
 		{"rows", relevance([][]float64{{1}}, []float64{1, 1}, nil), ErrBenefit, "1 rows"},
 		{"scale", relevance(nil, nil, &ClauseOptions{Scale: -1}), nil, "bps: ClauseOptions.Scale is -1"},
 		{"power", relevance(nil, nil, &ClauseOptions{Power: 0.5}), nil, "bps: ClauseOptions.Power is 0.5"},

@@ -65,7 +65,7 @@ func (b *bound) see(w *walker, st Gains) error {
 	if len(b.rest) == 0 || len(w.chosen) <= b.size { // a new chain
 		b.rest = b.rest[:0]
 		for _, j := range w.order {
-			b.rest = append(b.rest, share{tokens: float64(w.tokens[w.items[j]]), at: j})
+			b.rest = append(b.rest, share{tokens: float64(w.sizes[j]), at: j})
 		}
 	}
 	b.size = len(w.chosen)

@@ -45,6 +45,8 @@ type walker struct {
 	near   []int       // scratch of settle
 	stale  []float64   // by position: the smallest key seen in a following chain
 	row    []float64   // gains at a seed, by position
+	keys   []float64   // of newStep
+	best   []int32     // of newStep
 	barred []bool      // what a seed prunes, by position
 }
 
@@ -59,11 +61,11 @@ func (s *search) key(j int32, gain float64, o order) float64 {
 	if o == byGain {
 		return gain
 	}
-	return gain / float64(s.tokens[s.items[j]])
+	return gain / float64(s.sizes[j])
 }
 
 // fits reports whether there are tokens left for the candidate at position j.
-func (w *walker) fits(j int32) bool { return w.tokens[w.items[j]] <= w.budget-w.used }
+func (w *walker) fits(j int32) bool { return w.sizes[j] <= w.budget-w.used }
 
 // gain returns what item adds to w.chosen, whose state is st. It must not be above stale, the gain at a part of the set.
 func (w *walker) gain(st Gains, item int, stale float64) (float64, error) {
@@ -84,7 +86,7 @@ func (w *walker) fresh(st Gains, j int32, stale float64, o order) (candidate, er
 		return c, nil
 	}
 	if o == byDensity {
-		stale *= float64(w.tokens[w.items[j]])
+		stale *= float64(w.sizes[j])
 	}
 	g, err := w.oddGain(st, w.items[j], g, stale)
 	return candidate{key: w.key(j, g, o), gain: g, at: j}, err
@@ -122,7 +124,7 @@ func (w *walker) add(st Gains, c *candidate) error {
 	w.hash += hash(i)
 	w.in[c.at] = true
 	w.value += c.gain
-	w.used += w.tokens[i]
+	w.used += w.sizes[c.at]
 	return w.record(st)
 }
 

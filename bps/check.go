@@ -41,12 +41,13 @@ const exhaustive = 10
 //
 // Up to 10 candidates, it looks at all A, i and j. For more, it draws samples of them at random, with A of any size and each size as
 // likely; zero means 200. Rng is not used otherwise; nil means a generator with a fixed seed. The first failure is made smaller: candidates
-// are taken out of A, in ascending order, as long as the same rule is still broken. The error is then a [*Counterexample]. A missing
-// benefit or one for another number of candidates is [ErrBenefit], and negative n or samples are other errors.
+// are taken out of A, in ascending order, first many at a time and in the end one by one, as long as the same rule is still broken. The
+// error is then a [*Counterexample]. A missing benefit or one for another number of candidates is [ErrBenefit], and negative n or samples
+// are other errors.
 //
 // Nil proves nothing beyond the sets that were looked at. It costs two calls of Value a set: at most 2,048 calls up to 10 candidates, else
 // 8 a sample. A state of an incremental benefit is grown to A for every pair of i and j, which is at most 11,531 times up to 10
-// candidates, else once a sample.
+// candidates, else once a sample. To make a failure smaller takes more, but few where few of A play a part.
 func CheckSubmodular(b Benefit, n int, rng *rand.Rand, samples int) error {
 	switch {
 	case n < 0:
@@ -128,12 +129,14 @@ func (c *checker) try(order []int, i, j int) error {
 	} else {
 		return bad // it depends on the order, or on chance
 	}
-	for k := 0; k < len(order); {
-		fewer := slices.Delete(slices.Clone(order), k, k+1)
-		if b := c.pair(fewer, i, j); b != nil && b.Rule == bad.Rule {
-			bad, order = b, fewer
-		} else {
-			k++
+	for size := len(order); size > 0; size /= 2 {
+		for k := 0; k < len(order); {
+			fewer := slices.Delete(slices.Clone(order), k, min(k+size, len(order)))
+			if b := c.pair(fewer, i, j); b != nil && b.Rule == bad.Rule {
+				bad, order = b, fewer
+			} else {
+				k += size
+			}
 		}
 	}
 	return bad

@@ -165,6 +165,29 @@ func TestCheckSubmodularCost(t *testing.T) {
 	}
 }
 
+// A failure at a set of thousands is made small in few calls, where one candidate at a time would take as many calls as there are.
+func TestCheckSubmodularManyCandidates(t *testing.T) {
+	for _, need := range []int{0, 3} {
+		calls := 0
+		f := BenefitFunc(func(s []int) float64 {
+			calls++
+			even, size := 0, float64(len(s))
+			for _, i := range s {
+				even += 1 - i%2
+			}
+			if even < need {
+				return size
+			}
+			return size * size
+		})
+		var bad *Counterexample
+		err := CheckSubmodular(f, 20_000, nil, 0)
+		if !errors.As(err, &bad) || bad.Rule != ErrNotSubmodular || len(bad.Set) > need || calls > 1000 {
+			t.Errorf("%d even ones needed: %v after %d calls, want %v at a set of at most %d", need, err, calls, ErrNotSubmodular, need)
+		}
+	}
+}
+
 // For up to 10 candidates, CheckSubmodular finds a fault in any table of values exactly if brute force over all pairs of sets does, and
 // the set it names breaks the rule.
 func TestCheckSubmodularIsBruteForce(t *testing.T) {

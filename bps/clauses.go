@@ -30,10 +30,10 @@ type ClauseOptions struct {
 // for the same clause adds little; the last term rewards relevance to the whole query. G is monotone and submodular, and
 // G(empty) = 0. A gain costs one multiplication a clause.
 //
-// There are len(whole) candidates, and the rows have one length; otherwise, and for a relevance outside [0, 1], the error is
-// [ErrBenefit]. An option outside its range is an error too. The slices are copied. Any number of goroutines may use the benefit.
-// Like an index into a slice, Value panics if set holds a number outside 0..len(whole)-1; [Select] refuses the benefit for another
-// number of candidates.
+// There are len(whole) candidates, and the rows have one length; otherwise, for a relevance outside [0, 1], and if the last term can
+// be more than the largest number, the error is [ErrBenefit]. An option outside its range is an error too. The slices are copied. Any
+// number of goroutines may use the benefit. Like an index into a slice, Value panics if set holds a number outside 0..len(whole)-1;
+// [Select] refuses the benefit for another number of candidates.
 func NewClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (Incremental, error) {
 	b, err := newClauses(clauses, whole, o)
 	if err != nil {
@@ -66,11 +66,16 @@ func newClauses(clauses [][]float64, whole []float64, o *ClauseOptions) (*clause
 		return nil, fmt.Errorf("%w: %d rows of clause relevance for %d candidates", ErrBenefit, len(clauses), len(whole))
 	}
 	b := &clauseBenefit{bonus: make([]float64, len(whole))}
+	all := 0.0
 	for i, rel := range whole {
 		if !(rel >= 0 && rel <= 1) {
 			return nil, fmt.Errorf("%w: relevance %v of candidate %d for the whole query, want a number in [0, 1]", ErrBenefit, rel, i)
 		}
 		b.bonus[i] = weight * rel
+		all += b.bonus[i]
+	}
+	if !finite(all) {
+		return nil, fmt.Errorf("%w: WholeWeight %v and relevance to the whole query add up to %v, want a finite number", ErrBenefit, weight, all)
 	}
 	if len(clauses) > 0 {
 		b.clauses = len(clauses[0])

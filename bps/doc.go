@@ -72,7 +72,7 @@
 // For n candidates there are up to n*n/2 chains of at most n steps, and Level3 has n*n*n/6. A step looks at the few candidates whose bounds,
 // from the chains of the single candidates, leave them in question. Memory is n*n numbers for every step of those chains, at most
 // 24 MiB, and the frontier, which can have thousands of sets. For larger n a prefilter keeps Options.MaxPool candidates, except in
-// Level0, which is linear in n a step.
+// Level0, which takes time linear in n for a start and then little more than the square of the number of picks.
 //
 // # Determinism
 //

@@ -31,10 +31,11 @@ type brancher struct {
 func (s *search) exact(ctx context.Context, sel *Selection, p Problem, o *Options) error {
 	b := &brancher{walker: s.walkers[0], penalty: p.penalty(), kappa: p.PenaltyPerToken, limit: cmp.Or(o.NodeLimit, defaultNodeLimit)}
 	b.incumbent = math.Inf(-1)
-	for _, w := range s.walkers {
-		for _, pt := range w.pool.frontier() {
-			b.incumbent = max(b.incumbent, pt.benefit-b.penalty(pt.tokens))
-		}
+	for _, w := range s.walkers[1:] { // else ties within a pool would show in what is searched
+		b.pool.merge(&w.pool)
+	}
+	for _, pt := range b.pool.frontier() {
+		b.incumbent = max(b.incumbent, pt.benefit-b.penalty(pt.tokens))
 	}
 	free := make([]candidate, len(s.items))
 	for a, j := range s.order {

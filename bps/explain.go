@@ -11,7 +11,7 @@ type Reason struct {
 	Item    int
 	Chosen  bool
 	Gain    float64 // what it adds to the chosen ones before it, or, if it is left out, to all of them; 0 if it was dropped
-	Tokens  int     // 0 if it was dropped before they were counted
+	Tokens  int     // 0 if FromTexts, Index.Select or FromVectors dropped it before the search
 	Density float64 // Gain per token; 0 for a candidate without tokens
 	Serves  []Part  // where the gain comes from, the largest part first; nil if it is 0 or the benefit does not tell
 	Why     string  // for people
@@ -31,12 +31,13 @@ type explanation struct {
 }
 
 // Explain gives the reasons for all candidates: those chosen in the order of s.Items, then the others, ascending. It asks the benefit
-// again, about once a candidate.
+// again, about once a candidate, and for the parts of each set that gains something.
 //
 // Serves is filled in for a benefit with a method Parts(set []int) []float64, whose results add up to Value(set), as that of
 // [NewCapability] and most others of this module have; a method PartNames() []string names the parts.
 //
-// The result is nil if s was decoded or put together by hand. Explain must not run while something else changes s.
+// The result is nil if s was decoded or put together by hand. Items may have been put into another order, but not changed otherwise, and
+// the slices of the Problem of [Select] must be as they were: Explain reads them again. It must not run while something else changes s.
 func (s *Selection) Explain() []Reason {
 	if s.explain == nil {
 		return nil
@@ -57,9 +58,15 @@ func (s *Selection) Explain() []Reason {
 
 	st := Start(p.Benefit)
 	var set []int
-	for k, name := range s.Items {
+	before := parts(p.Benefit, set)
+	for _, name := range s.Items {
 		i := position[name]
-		r := Reason{Item: name, Chosen: true, Gain: s.Gains[k], Tokens: p.Tokens[i], Serves: serves(p.Benefit, set, i)}
+		// Where nothing was moved, the gain is that of s.Gains.
+		r := Reason{Item: name, Chosen: true, Gain: max(0, st.Gain(i)), Tokens: p.Tokens[i]}
+		at, _ := slices.BinarySearch(set, i)
+		set = slices.Insert(set, at, i)
+		after := parts(p.Benefit, set)
+		r.Serves, before = served(p.Benefit, before, after), after
 		r.Why = fmt.Sprintf("adds %.4g for %d tokens", r.Gain, r.Tokens)
 		if slices.Contains(p.Pinned, i) {
 			r.Why = "pinned: " + r.Why
@@ -67,8 +74,6 @@ func (s *Selection) Explain() []Reason {
 		reasons = append(reasons, r)
 		known[name] = true
 		st.Add(i)
-		at, _ := slices.BinarySearch(set, i)
-		set = slices.Insert(set, at, i)
 	}
 
 	for _, d := range s.Dropped {
@@ -86,7 +91,8 @@ func (s *Selection) Explain() []Reason {
 		}
 		r := Reason{Item: name, Gain: max(0, st.Gain(i)), Tokens: p.Tokens[i]}
 		if r.Gain > 0 {
-			r.Serves = serves(p.Benefit, set, i)
+			at, _ := slices.BinarySearch(set, i)
+			r.Serves = served(p.Benefit, before, parts(p.Benefit, slices.Insert(slices.Clone(set), at, i)))
 		}
 		total := s.Tokens + r.Tokens
 		if len(s.Items) == 0 {
@@ -101,6 +107,8 @@ func (s *Selection) Explain() []Reason {
 			r.Why = fmt.Sprintf("would add %.4g, but has %d tokens where %d are left", r.Gain, r.Tokens, p.Budget-(total-r.Tokens))
 		case penalty(total)-s.Penalty >= r.Gain:
 			r.Why = fmt.Sprintf("would add %.4g, but its tokens cost %.4g", r.Gain, penalty(total)-s.Penalty)
+		case s.Rechecked != nil && len(s.Rechecked.Removed) > 0:
+			r.Why = fmt.Sprintf("would add %.4g and may fit, but others were removed after the search", r.Gain)
 		default:
 			r.Why = fmt.Sprintf("would add %.4g and fits, but the search found no better set with it", r.Gain)
 		}
@@ -115,29 +123,30 @@ func (s *Selection) Explain() []Reason {
 	return reasons
 }
 
-// serves returns the parts of what candidate i adds to a set, ascending, that does not have it.
-func serves(b Benefit, set []int, i int) []Part {
-	sum, ok := b.(interface{ Parts(set []int) []float64 })
-	if !ok {
-		return nil
+// parts returns the values of the parts of a set, ascending; nil if b does not tell.
+func parts(b Benefit, set []int) []float64 {
+	if b, ok := b.(interface{ Parts(set []int) []float64 }); ok {
+		return slices.Clone(b.Parts(set)) // it may be scratch
 	}
+	return nil
+}
+
+// served returns the parts of a gain, given their values before and after it.
+func served(b Benefit, before, after []float64) []Part {
 	var names []string
 	if b, ok := b.(interface{ PartNames() []string }); ok {
 		names = b.PartNames()
 	}
-	at, _ := slices.BinarySearch(set, i)
-	before := slices.Clone(sum.Parts(set)) // it may be scratch
-	after := sum.Parts(slices.Insert(slices.Clone(set), at, i))
-	var parts []Part
+	var gains []Part
 	for k := range min(len(before), len(after)) {
 		if gain := after[k] - before[k]; gain > 0 {
 			part := Part{Index: k, Gain: gain}
 			if k < len(names) {
 				part.Name = names[k]
 			}
-			parts = append(parts, part)
+			gains = append(gains, part)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(b.Gain, a.Gain) })
-	return parts
+	slices.SortStableFunc(gains, func(a, b Part) int { return cmp.Compare(b.Gain, a.Gain) })
+	return gains
 }

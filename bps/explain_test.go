@@ -1,6 +1,7 @@
 package bps
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -94,4 +95,76 @@ func TestExplainAdds(t *testing.T) {
 			t.Fatalf("%v\nreasons %+v", in, reasons)
 		}
 	})
+}
+
+// A selection whose items the caller has put into another order is explained in that order.
+func TestExplainSorted(t *testing.T) {
+	c, err := NewCapability([]float64{1}, [][]float64{{1}, {2}, {3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sel := mustSelect(t, Problem{Tokens: []int{5, 1, 2}, Budget: 8, Benefit: c}, nil)
+	slices.Reverse(sel.Items)
+	set := []int{}
+	for k, r := range sel.Explain() {
+		larger := slices.Sorted(slices.Values(append(set, r.Item)))
+		if want := c.Value(larger) - c.Value(set); r.Item != sel.Items[k] || math.Abs(r.Gain-want) > 1e-12 {
+			t.Errorf("%+v is reason %d for %v, want a gain of %v", r, k, sel.Items, want)
+		}
+		set = larger
+	}
+	if len(set) != 3 {
+		t.Errorf("reasons for %v", set)
+	}
+}
+
+// After the last search and what was removed, nothing is said about a better set.
+func TestExplainRemoved(t *testing.T) {
+	texts := []Text{{Name: "refund money"}, {Name: "order money"}, {Name: "refund order"}}
+	sel, err := FromTexts(context.Background(), "refund the order, refund the money", texts, 4,
+		&TextOptions{Count: words, Select: &Options{Recheck: func(set []int) int { return 100 * len(set) }}})
+	if err != nil || len(sel.Items) != 0 || len(sel.Rechecked.Removed) != 2 {
+		t.Fatalf("%+v, %v", sel, err)
+	}
+	for _, r := range sel.Explain() {
+		want := "removed, as the selection as a whole had too many tokens"
+		if !slices.Contains(sel.Rechecked.Removed, r.Item) {
+			want = "others were removed after the search"
+		}
+		if !strings.Contains(r.Why, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}
+
+// countedParts counts calls of Parts, whose results it overwrites with the next.
+type countedParts struct {
+	Benefit
+	calls   *int
+	scratch []float64
+}
+
+func (c countedParts) Parts(set []int) []float64 {
+	*c.calls++
+	clear(c.scratch)
+	for _, i := range set {
+		c.scratch[i] = 1
+	}
+	return c.scratch
+}
+
+// The parts of each set are asked for once, and results may be scratch.
+func TestExplainCost(t *testing.T) {
+	const n = 50
+	calls := 0
+	b := countedParts{BenefitFunc(func(set []int) float64 { return float64(len(set)) }), &calls, make([]float64, n)}
+	sel := mustSelect(t, Problem{Tokens: slices.Repeat([]int{1}, n), Budget: 20, Benefit: b}, &Options{Mode: Level0})
+	for _, r := range sel.Explain() {
+		if len(r.Serves) != 1 || r.Serves[0].Index != r.Item {
+			t.Errorf("%+v", r)
+		}
+	}
+	if calls > n+1 {
+		t.Errorf("%d calls of Parts for %d candidates", calls, n)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -42,8 +43,8 @@ type TextOptions struct {
 	Excluded []int // positions of texts that are in none, each once; not among Pinned
 	// PinNamed pins the texts whose whole name the query has, as their users expect who write it out: the words of the name one after
 	// another, so that "get order" names get_order, or, where a name has no words, like C++, the name as it is. A name within a longer
-	// one that the query has does not count. Where not all fit, those with longer names go first, then those that come first;
-	// the others are candidates like all texts. Not for FromVectors.
+	// one that the query has does not count. Where not all fit, also as Select.Recheck counts them, or Penalty forbids their length,
+	// those with longer names go first, then those that come first; the others are candidates like all texts. Not for FromVectors.
 	PinNamed bool
 
 	PenaltyPerToken float64                  // as in Problem; the benefit of a text that is fully relevant to one clause is about 1
@@ -172,7 +173,7 @@ func (r *relevance) choose(ctx context.Context, budget int, o *TextOptions) (*Se
 			slices.Sort(items)
 			n := recheck(items)
 			if n < 0 && negative == nil { // Select would name it by the positions of candidates
-				negative = fmt.Errorf("%w: Options.Recheck gives %d for %v, want >= 0", ErrTokens, n, items)
+				negative = fmt.Errorf("%w: Options.Recheck gives %d for %s, want >= 0", ErrTokens, n, show(c.items(set)))
 			}
 			return n
 		}
@@ -180,6 +181,11 @@ func (r *relevance) choose(ctx context.Context, budget int, o *TextOptions) (*Se
 	pinned := make([]int, c.pinned)
 	for j := range pinned {
 		pinned[j] = j
+	}
+	if options.Recheck != nil {
+		for len(pinned) > len(o.Pinned) && options.Recheck(pinned) > budget { // a name in the query is no reason to fail
+			pinned = pinned[:len(pinned)-1]
+		}
 	}
 	sel, err := Select(ctx, Problem{
 		Tokens:          c.tokens,
@@ -246,7 +252,7 @@ func (c *candidates) collect(budget int, o *TextOptions) error {
 	for j, n := range c.tokens {
 		if n > c.left && budget >= 0 && o.Overhead >= 0 {
 			return fmt.Errorf("%w: %d tokens, but pinned %s %d needs %d, and the overhead and those before it leave %d",
-				ErrBudget, budget, c.what, c.kept[j], n, max(0, c.left))
+				ErrBudget, budget, c.what, c.kept[j], n, c.left)
 		}
 		c.left -= n
 	}
@@ -258,7 +264,7 @@ func (c *candidates) collect(budget int, o *TextOptions) error {
 		if err != nil {
 			return err
 		}
-		if n <= c.left {
+		if n <= c.left && (o.Penalty == nil || !math.IsInf(o.Penalty(budget-c.left+n), 1)) {
 			keep(i, n)
 			c.left -= n
 		}
@@ -277,7 +283,7 @@ func (c *candidates) collect(budget int, o *TextOptions) error {
 		}
 	}
 	rank.start(c.whole)
-	for most := c.pinned + cmp.Or(o.Keep, defaultKeep); len(rank.items) > 0 && len(c.kept) < most; {
+	for most := cmp.Or(o.Keep, defaultKeep); len(rank.items) > 0 && len(c.kept)-c.pinned < most; {
 		i := rank.next()
 		if c.left < 0 {
 			c.fate[i] = DropOverhead

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -232,7 +234,7 @@ func TestFromTextsErrors(t *testing.T) {
 		{"excluded twice", context.Background(), 99, pinned(nil, []int{3, 3}), ErrIndex, "Excluded has text 3 twice"},
 		{"both", context.Background(), 99, pinned([]int{3}, []int{3}), ErrIndex, "text 3 is in Pinned and in Excluded"},
 		{"pinned budget", context.Background(), 50, pinned([]int{0, 1}, nil), ErrBudget, "50 tokens, but pinned text 1 needs"},
-		{"pinned overhead", context.Background(), 5, &TextOptions{Pinned: []int{4}, Overhead: 6}, ErrBudget, "leave 0"},
+		{"pinned overhead", context.Background(), 5, &TextOptions{Pinned: []int{4}, Overhead: 6}, ErrBudget, "leave -1"},
 		{"pinned, negative budget", context.Background(), -1, pinned([]int{4}, nil), ErrBudget, "-1 tokens, want >= 0"},
 		{"pinned count", context.Background(), 9, &TextOptions{Pinned: []int{4}, Count: func(string) int { return -4 }}, ErrTokens,
 			`text 4, "weather"`},
@@ -240,7 +242,7 @@ func TestFromTextsErrors(t *testing.T) {
 			`text 1, "issue_refund"`},
 		{"recheck", context.Background(), 999, &TextOptions{Pinned: []int{4}, Select: &Options{Recheck: func([]int) int { return -2 }}},
 			ErrTokens,
-			"Options.Recheck gives -2 for [1 2 4]"},
+			"Options.Recheck gives -2 for the set [1 2 4]"},
 		{"budget", context.Background(), -1, nil, ErrBudget, "-1 tokens"},
 		{"keep", context.Background(), 9, &TextOptions{Keep: -1}, nil, "bps: TextOptions.Keep is -1"},
 		{"count", context.Background(), 9, &TextOptions{Count: func(string) int { return -4 }}, ErrTokens,
@@ -384,12 +386,80 @@ func TestNamed(t *testing.T) {
 		{"mail mail", []string{"mail", "post", "mail"}, []int{0, 2}, "two texts of one name, each once"},
 		{"注文を返金する", []string{"返金", "返金する", "注"}, []int{1}, "no spaces needed; one sign alone is not looked for within others"},
 		{"alpha beta gamma", []string{"alpha beta", "beta gamma", "beta"}, []int{0, 1}, "names that overlap both count"},
+		{"天 C", []string{"\xa4", "\xe5", "\xe5\xa4", "\xa9 C", "C"}, []int{4}, "bytes that are no letters do not cut one"},
+		{"\xff\xfe", []string{"\xff\xfe"}, []int{0}, "bytes that are no letters as they are"},
+		{"mail C", []string{"C", "mail", "C", "post", "mail"}, []int{1, 4, 0, 2}, "texts of one name in their order"},
 		{"", []string{"x", ""}, nil, "no query"},
 	} {
 		got := named(tt.query, len(tt.names), func(i int) name { return newName(tt.names[i]) })
 		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q names of %q: %s (-want +got):\n%s", tt.query, tt.names, tt.reason, diff)
 		}
+	}
+}
+
+// Many texts of one name that the query has many times take no memory for each pair, which would be 96 MB here.
+func TestNamedRepeats(t *testing.T) {
+	const n = 2000
+	query := strings.Repeat("mail ", n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := named(query, n, func(int) name { return name{words: " mail "} })
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; len(got) != n || bytes > 16<<20 {
+		t.Errorf("%d texts in %d bytes, want %d in at most 16 MiB", len(got), bytes, n)
+	}
+}
+
+// No number of candidates is too large.
+func TestFromTextsKeepsAll(t *testing.T) {
+	all := &TextOptions{Count: words, Keep: len(desk), Pinned: []int{4}}
+	want, err := FromTexts(context.Background(), "refund the payment", desk, 30, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Keep = math.MaxInt
+	got, err := FromTexts(context.Background(), "refund the payment", desk, 30, all)
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Selection{})); err != nil || diff != "" {
+		t.Errorf("%v (-all +more):\n%s", err, diff)
+	}
+}
+
+// Named texts that fit one by one, but not when counted as a whole or not into what the penalty allows, are not all pinned; no error.
+func TestFromTextsNamedTooMuch(t *testing.T) {
+	texts := []Text{{Name: "mail"}, {Name: "calendar"}, {Name: "forecast"}}
+	for _, tt := range []struct {
+		name   string
+		budget int
+		o      TextOptions
+		want   []int
+		reason string
+	}{
+		{"all", 3, TextOptions{}, []int{1, 2, 0}, "three words"},
+		{"recheck", 30, TextOptions{Select: &Options{Recheck: func(set []int) int { return 12 * len(set) }}}, []int{1, 2},
+			"two of them have 24 tokens as a whole"},
+		{"recheck with pinned", 30, TextOptions{Pinned: []int{0}, Select: &Options{Recheck: func(set []int) int { return 12 * len(set) }}},
+			[]int{0, 1}, "one is left for names"},
+		{"recheck of nothing", 30, TextOptions{Select: &Options{Recheck: func(set []int) int { return 31 }}}, nil, "not even one"},
+		{"penalty", 30, TextOptions{Penalty: func(n int) float64 {
+			if n > 2 {
+				return math.Inf(1)
+			}
+			return 0
+		}}, []int{1, 2}, "three tokens are forbidden"},
+	} {
+		o := tt.o
+		o.PinNamed, o.Count = true, words
+		sel, err := FromTexts(context.Background(), "forecast, mail, calendar", texts, tt.budget, &o)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		slices.Sort(tt.want)
+		if got := slices.Sorted(slices.Values(sel.Items)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v (%s)", tt.name, got, tt.want, tt.reason)
+		}
+		sameAsIndex(t, "forecast, mail, calendar", texts, tt.budget, o, sel, nil)
 	}
 }
 

@@ -93,14 +93,14 @@ func (w *walker) lazy(st Gains, o order) error {
 	return nil
 }
 
-// settle makes fresh whatever may be as good as the fresh best of q, and so decides between equals.
+// settle makes fresh what may be as good as the fresh best of q, and so decides between equals. A stale key is below a fresh one by rounding
+// alone, so that of many equals, where it would cost a pass over all for each pick, a few will do.
 func (w *walker) settle(q queue, st Gains, step int32, limit float64, o order) error {
-	changed := false
+	const most = 64
 	w.near = append(w.near[:0], 0)
-	for len(w.near) > 0 {
-		i := w.near[len(w.near)-1]
-		w.near = w.near[:len(w.near)-1]
-		for child := 2*i + 1; child <= 2*i+2 && child < len(q); child++ {
+	for k := 0; k < len(w.near); k++ {
+		i := w.near[k]
+		for child := 2*i + 1; child <= 2*i+2 && child < len(q) && len(w.near) < most; child++ {
 			if q[child].key >= limit {
 				w.near = append(w.near, child)
 			}
@@ -108,18 +108,18 @@ func (w *walker) settle(q queue, st Gains, step int32, limit float64, o order) e
 		c := &q[i]
 		switch {
 		case !w.fits(c.at):
-			c.key, changed = -1, true // it never fits again, and must not hide what does
+			c.key = -1 // it never fits again, and must not hide what does
 		case c.step < step:
 			fresh, err := w.fresh(st, c.at, c.key, o)
 			if err != nil {
 				return err
 			}
 			fresh.step = step
-			*c, changed = fresh, true
+			*c = fresh
 		}
 	}
-	if changed {
-		q.init()
+	for k := len(w.near) - 1; k >= 0; k-- { // children before parents
+		q.down(w.near[k])
 	}
 	return nil
 }

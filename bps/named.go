@@ -24,34 +24,49 @@ func newName(s string) name {
 }
 
 // A mention is a place in the query where a name is.
-type mention struct{ start, end, text int }
+type mention struct{ start, end, name int }
 
 // named returns the texts 0..n-1 whose names a query has, longer names first. See TextOptions.PinNamed.
 func named(query string, n int, nameOf func(i int) name) []int {
 	words := " " + strings.Join(text.Tokens(query), " ") + " "
 	var inWords, inQuery []mention
-	length := map[int]int{}
+	known := map[name]int{} // numbers of the names that the query has: many texts may share one
+	var texts [][]int       // by number
+	length := map[int]int{} // of the name, by text
 	for i := range n {
 		nm := nameOf(i)
+		size := max(len(nm.words)-2, len(nm.plain))
+		if k, ok := known[nm]; ok {
+			texts[k] = append(texts[k], i)
+			length[i] = size
+			continue
+		}
+		k, before := len(texts), len(inWords)+len(inQuery)
 		switch {
 		case nm.words != "":
-			length[i] = len(nm.words) - 2
 			for at := range occurrences(words, nm.words) {
-				inWords = append(inWords, mention{at, at + len(nm.words), i})
+				inWords = append(inWords, mention{at, at + len(nm.words), k})
 			}
 		case nm.plain != "":
-			length[i] = len(nm.plain)
 			for at := range occurrences(query, nm.plain) {
 				if !touched(query, at, at+len(nm.plain)) {
-					inQuery = append(inQuery, mention{at, at + len(nm.plain), i})
+					inQuery = append(inQuery, mention{at, at + len(nm.plain), k})
 				}
 			}
 		}
+		if len(inWords)+len(inQuery) > before {
+			known[nm] = k
+			texts = append(texts, []int{i})
+			length[i] = size
+		}
 	}
-	found := append(longest(inWords), longest(inQuery)...)
-	slices.Sort(found)
-	found = slices.Compact(found)
-	slices.SortStableFunc(found, func(i, j int) int { return cmp.Compare(length[j], length[i]) })
+	numbers := append(longest(inWords), longest(inQuery)...)
+	slices.Sort(numbers)
+	var found []int
+	for _, k := range slices.Compact(numbers) {
+		found = append(found, texts[k]...)
+	}
+	slices.SortFunc(found, func(i, j int) int { return cmp.Or(cmp.Compare(length[j], length[i]), cmp.Compare(i, j)) })
 	return found
 }
 
@@ -68,28 +83,26 @@ func occurrences(s, part string) func(yield func(at int) bool) {
 	}
 }
 
-// touched reports whether a letter, mark or digit stands next to s[start:end].
+// touched reports whether a letter, mark or digit stands next to s[start:end], or is cut by it.
 func touched(s string, start, end int) bool {
+	if !utf8.RuneStart(s[start]) || end < len(s) && !utf8.RuneStart(s[end]) {
+		return true // the name is not valid UTF-8
+	}
 	before, _ := utf8.DecodeLastRuneInString(s[:start])
 	after, _ := utf8.DecodeRuneInString(s[end:])
 	return unicode.In(before, unicode.Letter, unicode.Mark, unicode.Nd) || unicode.In(after, unicode.Letter, unicode.Mark, unicode.Nd)
 }
 
-// longest returns the texts of the mentions that are not within longer ones.
+// longest returns the names of the mentions that are not within longer ones.
 func longest(mentions []mention) []int {
 	slices.SortFunc(mentions, func(a, b mention) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
-	var texts []int
+	var names []int
 	reach := -1 // of the longer ones so far
-	for j := 0; j < len(mentions); {
-		m := mentions[j]
+	for _, m := range mentions {
 		if m.end > reach {
-			for ; j < len(mentions) && mentions[j].start == m.start && mentions[j].end == m.end; j++ {
-				texts = append(texts, mentions[j].text)
-			}
+			names = append(names, m.name)
 			reach = m.end
-			continue
 		}
-		j++
 	}
-	return texts
+	return names
 }

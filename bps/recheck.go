@@ -25,6 +25,7 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		least += p.Tokens[i]
 	}
 	r := &Recheck{Budget: p.Budget}
+	evaluations, nodes := 0, 0
 	for {
 		q := p
 		q.Budget = r.Budget
@@ -33,6 +34,8 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 			return nil, stopped
 		}
 		sel.Rechecked = r
+		evaluations, nodes = evaluations+sel.Evaluations, nodes+sel.Nodes
+		sel.Evaluations, sel.Nodes = evaluations, nodes
 		var err error
 		if r.Tokens, err = count(sel.Items); err != nil {
 			return nil, err

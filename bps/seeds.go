@@ -40,6 +40,7 @@ type search struct {
 	offset int     // tokens of always, and the overhead
 
 	items []int     // what chains choose from, ascending: each has tokens and fits
+	sizes []int     // tokens of items
 	gains []float64 // of items at always
 	order []int32   // positions in items, by gain per token
 	scope string    // of a guarantee
@@ -63,13 +64,17 @@ func (s *search) rank() {
 
 // grow grows the chains of a plan from every seed, smaller ones first. When ctx ends, the sets found so far stay in the pools.
 func (s *search) grow(ctx context.Context, p plan) error {
-	const room = 1 << 20 // positions in the steps of all traces of an order, of 24 bytes each
+	const room = 1 << 20 // positions in the steps of all traces of an order, of 12 bytes each
 	n := len(s.items)
 	s.steps = max(1, room/max(1, n*n))
 	s.seeds = 1
 	for k, ways := 1, 1; k <= p.size; k++ {
 		ways = ways * max(n-k+1, 0) / k
 		s.seeds += ways
+	}
+	s.sizes = make([]int, n)
+	for j, i := range s.items {
+		s.sizes[j] = s.tokens[i]
 	}
 	for _, w := range s.walkers {
 		w.in, w.barred = make([]bool, n), make([]bool, n)
@@ -133,7 +138,7 @@ type single struct {
 
 // single returns the seed of the candidate at position a, with its state.
 func (s *search) single(a int32, state Gains) seed {
-	return seed{at: [3]int32{a}, size: 1, state: state, value: s.gains[a], used: s.tokens[s.items[a]]}
+	return seed{at: [3]int32{a}, size: 1, state: state, value: s.gains[a], used: s.sizes[a]}
 }
 
 // with returns the seed with one more candidate, which gains the given amount. Its state is made of the spare one, if that is not
@@ -149,7 +154,7 @@ func (d seed) with(s *search, b int32, gain float64, spare Gains) seed {
 	}
 	d.state.Add(s.items[b])
 	d.value += gain
-	d.used += s.tokens[s.items[b]]
+	d.used += s.sizes[b]
 	return d
 }
 
@@ -167,6 +172,9 @@ func (w *walker) choose(d seed) {
 		w.in[a] = true
 	}
 	w.value, w.used = d.value, d.used
+	if w.bound != nil {
+		w.bound.size = math.MaxInt // whatever the walker did before: a sum of equals depends on their order
+	}
 }
 
 // fromNothing records the empty seed, grows its chains, and in mode Level0 records each single candidate too.
@@ -184,19 +192,38 @@ func (w *walker) fromNothing(p plan) error {
 	if p.size > 0 {
 		return nil
 	}
+	var alone []int32
 	for a, i := range w.items {
-		w.value, w.used = w.gains[a], w.tokens[i]
-		d := w.single(int32(a), nil)
-		if w.bound != nil { // nothing else needs the state
-			d.state = w.start.Clone()
-			d.state.Add(i)
-		} else if w.pool.hopeless(w.used+w.offset, w.search.value+w.value) {
-			continue
+		if w.bound != nil || !w.pool.hopeless(w.tokens[i]+w.offset, w.search.value+w.gains[a]) {
+			alone = append(alone, int32(a))
 		}
-		w.choose(d)
-		if err := w.record(d.state); err != nil {
+	}
+	slices.SortFunc(alone, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(w.tokens[w.items[a]], w.tokens[w.items[b]]), cmp.Compare(a, b))
+	})
+	w.choose(seed{})
+	best := 0.0
+	for _, a := range alone {
+		if w.bound == nil && w.gains[a] <= best {
+			continue // one that is as good has no more tokens
+		}
+		best = max(best, w.gains[a])
+		i := w.items[a]
+		if w.shared {
+			w.chosen, w.shared = slices.Clone(w.always), false
+		}
+		w.chosen, w.hash = append(w.chosen[:len(w.always)], i), w.mixed+hash(i)
+		w.value, w.used = w.gains[a], w.tokens[i]
+		st := w.start
+		if w.bound != nil { // nothing else needs the state
+			st = st.Clone()
+			st.Add(i)
+		}
+		w.in[a] = true
+		if err := w.record(st); err != nil {
 			return err
 		}
+		w.in[a] = false
 	}
 	return nil
 }
@@ -228,16 +255,21 @@ func (w *walker) fromSingle(p plan, singles []single, a int32) error {
 func (w *walker) fromLarger(next func() error, p plan, singles []single, d seed, size int) error {
 	var spare Gains // of the seed before
 	for b := d.at[d.size-1] + 1; int(b) < len(w.items); b++ {
-		if w.tokens[w.items[b]] > w.budget-d.used {
+		if w.sizes[b] > w.budget-d.used {
 			continue
 		}
-		w.choose(d)
-		gain, err := w.gain(d.state, w.items[b], w.gains[b])
-		if err != nil {
-			return err
+		w.evaluations++
+		gain := d.state.Gain(w.items[b])
+		if !(gain >= 0 && gain <= w.gains[b]) {
+			w.choose(d)
+			var err error
+			if gain, err = w.oddGain(d.state, w.items[b], gain, w.gains[b]); err != nil {
+				return err
+			}
 		}
 		larger := d.with(w.search, b, gain, spare)
 		spare = larger.state
+		var err error
 		if larger.size < size {
 			err = w.fromLarger(next, p, singles, larger, size)
 		} else if err = next(); err == nil {
@@ -261,7 +293,9 @@ func (w *walker) fromSeed(p plan, singles []single, d seed) error {
 		if p.prune || k < len(p.orders)-1 {
 			state = state.Clone()
 		}
-		w.choose(d)
+		if k > 0 {
+			w.choose(d)
+		}
 		if err := w.follow(state, o, nil, singles, d); err != nil {
 			return err
 		}
@@ -337,14 +371,20 @@ func (s *search) each(n int, f func(w *walker, a int) error) error {
 	failed.Store(int64(n))
 	for k, w := range s.walkers {
 		wg.Go(func() {
+			finished := false
 			defer func() {
-				if panics[k] = recover(); panics[k] != nil {
+				panics[k] = recover()
+				if panics[k] == nil && !finished {
+					panics[k] = "bps: a benefit called runtime.Goexit" // or its seeds would be lost in silence
+				}
+				if panics[k] != nil {
 					failed.Store(-1)
 				}
 			}()
 			for {
 				a := next.Add(1) - 1
 				if a >= failed.Load() || a >= int64(n) {
+					finished = true
 					return
 				}
 				if errs[a] = f(w, int(a)); errs[a] != nil {

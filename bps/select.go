@@ -70,7 +70,7 @@ func selectOnce(ctx context.Context, p Problem, o *Options) (*Selection, error) 
 			return nil, err
 		}
 	}
-	for range max(1, o.Workers) {
+	for range max(1, min(o.Workers, len(p.Tokens))) {
 		s.walkers = append(s.walkers, &walker{search: s, pool: newPool(p.Budget, math.Abs(s.base))})
 	}
 
@@ -392,6 +392,7 @@ func (s *search) choose(sel *Selection, p Problem) error {
 	// The last set has the largest benefit, which gives the size of rounding errors.
 	tie := pool.tie(frontier[len(frontier)-1].benefit)
 	chosen := slices.IndexFunc(frontier, func(r record) bool { return r.benefit-penalty(r.tokens) >= best-tie })
+	chosen = max(chosen, 0) // below only if the penalty has changed since
 	r := frontier[chosen]
 	sel.Tokens, sel.Benefit, sel.Penalty = r.tokens, r.benefit, penalty(r.tokens)
 	sel.Objective = sel.Benefit - sel.Penalty

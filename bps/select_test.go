@@ -59,7 +59,8 @@ func TestTheorem1(t *testing.T) {
 			lengths[m] = in.length(m)
 		}
 		for _, kappa := range kappas(in) {
-			sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: kappa}, nil)
+			sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: kappa},
+				&Options{Certify: new(false)})
 			got := in.values[mask(sel.Items)] - kappa*float64(in.length(mask(sel.Items)))
 			for m, v := range in.values {
 				if lengths[m] <= in.budget && got < factor*v-kappa*float64(lengths[m])-1e-9 {
@@ -75,7 +76,7 @@ func TestTheorem1(t *testing.T) {
 // prices at once.
 func TestEnvelope(t *testing.T) {
 	eachFamily(t, 1, func(t *rapid.T, in *instance) {
-		sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit}, nil)
+		sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit}, &Options{Certify: new(false)})
 		for b := range in.budget + 1 {
 			opt := 0.0
 			for m, v := range in.values {
@@ -166,7 +167,7 @@ func TestSelectOracle(t *testing.T) {
 		frontier := slowFrontier(in, pool)
 		for _, kappa := range kappas(in)[:9] {
 			p.PenaltyPerToken = kappa
-			sel := mustSelect(t, p, nil)
+			sel := mustSelect(t, p, &Options{Certify: new(false)})
 			want := slowChoice(in, pool, func(l int) float64 { return kappa * float64(l) })
 			if diff := cmp.Diff(want, slices.Sorted(slices.Values(sel.Items))); diff != "" {
 				t.Fatalf("%v\nkappa %v (-want +got):\n%s", in, kappa, diff)
@@ -278,7 +279,7 @@ func TestPriceMonotone(t *testing.T) {
 	eachFamily(t, 1, func(t *rapid.T, in *instance) {
 		last := math.MaxInt
 		for _, kappa := range kappas(in) {
-			sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: kappa}, nil)
+			sel := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: kappa}, &Options{Certify: new(false)})
 			if sel.Tokens > last {
 				t.Fatalf("%v\nkappa %v takes %d tokens, a lower one %d", in, kappa, sel.Tokens, last)
 			}
@@ -291,6 +292,7 @@ func TestPriceMonotone(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := smooth(12).Draw(t, "instance")
+		o := &Options{Mode: rapid.SampledFrom(allModes).Draw(t, "mode")}
 		n := len(in.tokens)
 		name := newRand(rapid.Uint64().Draw(t, "order")).Perm(n) // new index to old
 		tokens := make([]int, n)
@@ -306,8 +308,8 @@ func TestPermutation(t *testing.T) {
 			return in.benefit.Value(olds)
 		})
 		kappa := rapid.Float64Range(0, 0.05).Draw(t, "kappa")
-		want := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.plain(), PenaltyPerToken: kappa}, nil)
-		got := mustSelect(t, Problem{Tokens: tokens, Budget: in.budget, Benefit: renamed, PenaltyPerToken: kappa}, nil)
+		want := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.plain(), PenaltyPerToken: kappa}, o)
+		got := mustSelect(t, Problem{Tokens: tokens, Budget: in.budget, Benefit: renamed, PenaltyPerToken: kappa}, o)
 		for j, i := range got.Items {
 			got.Items[j] = name[i]
 		}
@@ -321,11 +323,12 @@ func TestPermutation(t *testing.T) {
 func TestScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := smooth(12).Draw(t, "instance")
+		o := &Options{Mode: rapid.SampledFrom(allModes).Draw(t, "mode")}
 		kappa := rapid.Float64Range(0, 0.05).Draw(t, "kappa")
 		scale := math.Ldexp(1, rapid.IntRange(-60, 60).Draw(t, "exponent"))
 		scaled := BenefitFunc(func(set []int) float64 { return scale * in.benefit.Value(set) })
-		want := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.plain(), PenaltyPerToken: kappa}, nil)
-		got := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: scaled, PenaltyPerToken: scale * kappa}, nil)
+		want := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.plain(), PenaltyPerToken: kappa}, o)
+		got := mustSelect(t, Problem{Tokens: in.tokens, Budget: in.budget, Benefit: scaled, PenaltyPerToken: scale * kappa}, o)
 		if diff := cmp.Diff(want.Items, got.Items); diff != "" {
 			t.Fatalf("scale %v (-want +got):\n%s", scale, diff)
 		}

@@ -8,22 +8,14 @@ type trace struct {
 }
 
 type step struct {
-	best []rank    // what fits and gains something, by key, the largest first
+	best []int32   // positions of what fits and gains something, by key, the largest first
 	keys []float64 // by position; 0 for what is not in best
-}
-
-type rank struct {
-	key float64
-	at  int32
 }
 
 // trace is the chain of w.chosen, a single candidate with the state st, with all gains computed. row has the gains at first, by
 // position.
 func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
-	n := len(w.items)
-	t := &trace{}
-	var keys []float64
-	var ranks []rank
+	t := &trace{steps: make([]step, 0, 8)}
 	w.open = w.open[:0]
 	for _, j := range w.order {
 		if !w.in[j] && w.fits(j) {
@@ -40,18 +32,14 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 			open[k] = c
 		}
 		if len(t.steps) < w.steps {
-			if len(keys) < n { // several steps at a time, as there are many traces
-				keys, ranks = make([]float64, 8*n), make([]rank, 0, 8*n)
-			}
-			from := len(ranks)
+			s := w.newStep()
 			for _, c := range open {
-				keys[c.at] = c.key
+				s.keys[c.at] = c.key
 				if c.gain > 0 || w.full {
-					ranks = append(ranks, rank{c.key, c.at})
+					s.best = append(s.best, c.at)
 				}
 			}
-			t.steps = append(t.steps, step{ranks[from:], keys[:n:n]})
-			keys = keys[n:]
+			t.steps = append(t.steps, s)
 		}
 		if len(open) == 0 || open[0].gain == 0 && !w.full {
 			return t, nil
@@ -74,6 +62,17 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 		}
 		open = open[:fit]
 	}
+}
+
+// newStep returns an empty step. Many are allocated together.
+func (w *walker) newStep() step {
+	n := len(w.items)
+	if len(w.keys) < n {
+		w.keys, w.best = make([]float64, 32*n), make([]int32, 32*n)
+	}
+	s := step{w.best[:0:n], w.keys[:n:n]}
+	w.keys, w.best = w.keys[n:], w.best[n:]
+	return s
 }
 
 // A follower is a trace whose first picks are all in the set of a chain.
@@ -110,24 +109,26 @@ func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d se
 		}
 		// The bounds of the trace with the most common picks are the closest, and a bound of any kind will do to pass by a candidate.
 		best, enough := candidate{key: -1}, -1.0
-		for _, r := range followers[lead].steps[followers[lead].picked].best {
-			if r.key < enough {
+		first := &followers[lead].steps[followers[lead].picked]
+		for _, j := range first.best {
+			bound := first.keys[j]
+			if bound < enough {
 				break
 			}
-			bound := min(r.key, w.stale[r.at])
+			bound = min(bound, w.stale[j])
 			for k := range followers {
 				if k != lead {
-					bound = min(bound, followers[k].steps[followers[k].picked].keys[r.at])
+					bound = min(bound, followers[k].steps[followers[k].picked].keys[j])
 				}
 			}
-			if bound < enough || w.in[r.at] || !w.fits(r.at) || barred != nil && barred[r.at] {
+			if bound < enough || w.in[j] || !w.fits(j) || barred != nil && barred[j] {
 				continue
 			}
-			c, err := w.fresh(st, r.at, bound, o)
+			c, err := w.fresh(st, j, bound, o)
 			if err != nil {
 				return err
 			}
-			w.stale[r.at] = c.key
+			w.stale[j] = c.key
 			if c.better(&best) {
 				best, enough = c, c.key*slack
 			}

@@ -94,7 +94,7 @@ type Options struct {
 	Certify *bool
 	// NodeLimit is the most nodes that Exact visits; zero means 2,000,000.
 	NodeLimit int
-	// Workers is the number of goroutines; zero means 1. It does not change the result.
+	// Workers is the number of goroutines; zero means 1. It does not change the result, if the benefit keeps its contract.
 	Workers int
 	// FullChains goes on where no candidate gains anything, which cannot change the answer: for tests and for study.
 	FullChains bool
@@ -127,8 +127,8 @@ type Selection struct {
 	Guarantee   Guarantee    // what is proven before the search
 	Certificate *Certificate // what this search has shown about the optimum; nil if it was not asked for
 	Rechecked   *Recheck     // what Options.Recheck counted; nil without it
-	Evaluations int          // marginal gains that were computed
-	Nodes       int          // visited by Exact
+	Evaluations int          // marginal gains that were computed, in all searches
+	Nodes       int          // visited by Exact, in all searches
 
 	explain *explanation // what Explain needs
 }

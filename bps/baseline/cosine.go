@@ -7,7 +7,8 @@ import (
 
 // Cosine returns the cosine similarity of vectors, one a candidate: embeddings, or the supplies given to [bps.NewCapability]. It is
 // 0 with a vector of zeros, also for that vector and itself. All vectors need one length and finite entries; otherwise the error is
-// [ErrScore]. The vectors are copied. One call costs a multiplication an entry.
+// [ErrScore]. The vectors are copied. One call costs a multiplication an entry. For a candidate without a vector the similarity is NaN,
+// which every rule refuses.
 func Cosine(vectors [][]float64) (Similarity, error) {
 	unit := make([][]float64, len(vectors))
 	for i, v := range vectors {
@@ -36,6 +37,9 @@ func Cosine(vectors [][]float64) (Similarity, error) {
 		}
 	}
 	return func(i, j int) float64 {
+		if min(i, j) < 0 || max(i, j) >= len(unit) {
+			return math.NaN()
+		}
 		dot := 0.0
 		for k, x := range unit[i] {
 			dot += x * unit[j][k]

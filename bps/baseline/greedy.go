@@ -21,7 +21,8 @@ type GreedyOptions struct {
 // 100 tokens with benefits 2 and 100, budget 100). The better of it and the best single candidate has at least 0.427 of the optimum
 // without a penalty (Feldman, Nutov and Shoham 2023).
 //
-// Errors are those of [bps.Select] about the problem. When ctx ends, its error is returned, wrapped, and no result.
+// Errors are those of [bps.Select] about the problem; that a penalty falls, or forbids every length, is not noticed. When ctx ends, its
+// error is returned, wrapped, and no result.
 func DensityGreedy(ctx context.Context, p bps.Problem, o *GreedyOptions) (*Result, error) {
 	return greedy(ctx, "DensityGreedy", p, o, density)
 }

@@ -20,7 +20,8 @@ type RankOptions struct {
 // TopK chooses the most relevant candidates: it fills the budget in descending order of relevance, that of 0 included, up to
 // RankOptions.K of them. This is what most tool and skill routers do. It knows nothing of redundancy, and nothing is proven about it.
 //
-// Errors are those of [bps.Select] about the problem, and [ErrScore]. When ctx ends, its error is returned, wrapped, and no result.
+// Errors are those of [bps.Select] about the problem, and [ErrScore]; that a penalty falls, or forbids every length, is not noticed.
+// When ctx ends, its error is returned, wrapped, and no result.
 func TopK(ctx context.Context, p bps.Problem, o *RankOptions) (*Result, error) {
 	r, relevance, most, err := rank(ctx, "TopK", p, o)
 	if err != nil {

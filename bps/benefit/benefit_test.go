@@ -581,6 +581,7 @@ func TestErrors(t *testing.T) {
 		{"cosine: points", err(NewCosineFacilityLocation([][]float64{{1}}, [][]float64{{1, 2}}, nil)), "points[0] has 2 entries, want 1"},
 		{"cosine: weights", err(NewCosineFacilityLocation([][]float64{{1}}, nil, []float64{1, 2})), "2 weights for 1 points"},
 		{"cosine: negative weight", err(NewCosineFacilityLocation([][]float64{{1}}, nil, []float64{-2})), "weights[0] is -2"},
+		{"cosine: one huge weight", err(NewCosineFacilityLocation(repeat(3, 1, 1), nil, []float64{1e308, 0, 0})), ""},
 		{"cosine: overflow", err(NewCosineFacilityLocation(repeat(2, 1, 1), nil, []float64{1e308, 1e308})), "weights add up"},
 		// apricot #1: raw data may be negative.
 		{"cosine: negative cosine", err(NewCosineFacilityLocation([][]float64{{1}}, [][]float64{{-1}}, nil)), ""},
@@ -625,6 +626,8 @@ func TestErrors(t *testing.T) {
 		{"features: falling", feature(1, math.Sin, 6), "falls from"},
 		{"features: convex", feature(1, func(x float64) float64 { return x * x }, 6), "is not concave below"},
 		{"features: convex but unused", feature(1, func(x float64) float64 { return x * x }, 0), ""},
+		{"features: tiny", feature(1, math.Sqrt, 5e-324), ""},
+		{"features: tiny and falling", feature(1, func(x float64) float64 { return -x }, 5e-324), "falls from"},
 		{"features: infinite cap", feature(1, Cap(inf), 5), ""},
 		{"features: nothing", err(NewFeatureBased(nil, nil)), ""},
 		{"modular: negative", err(NewModular([]float64{1, -2})), "values[1] is -2"},
@@ -734,6 +737,44 @@ func TestNearest(t *testing.T) {
 					t.Fatalf("%v: %v with lists, %v with all cosines", members(m), x, y)
 				}
 			}
+		}
+	})
+}
+
+// For many candidates, with many ties, the lists are those of a full sort, in whatever order the cosines come.
+func TestNearestMany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, k := rapid.IntRange(1, 60).Draw(t, "n"), rapid.SampledFrom([]int{1, 2, 3, 10, math.MaxInt}).Draw(t, "k")
+		angle := rapid.IntRange(-4, 9)
+		candidates := make([][]float64, n)
+		for i := range candidates {
+			candidates[i] = []float64{1, float64(angle.Draw(t, "angle"))}
+		}
+		points := [][]float64{{0, 1}, {1, 0}, {0, -3}}
+		got, err := Nearest(candidates, points, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([][]Neighbor, n)
+		for v, point := range points {
+			var order []int
+			for i, c := range candidates {
+				if cosine(c, point) > 1e-12 {
+					order = append(order, i)
+				}
+			}
+			slices.SortStableFunc(order, func(i, j int) int {
+				if a, b := cosine(candidates[i], point), cosine(candidates[j], point); a != b {
+					return int(math.Copysign(1, b-a))
+				}
+				return 0
+			})
+			for _, i := range order[:min(k, len(order))] {
+				want[i] = append(want[i], Neighbor{v, cosine(candidates[i], point)})
+			}
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			t.Fatalf("k=%d of %v (-want +got):\n%s", k, candidates, diff)
 		}
 	})
 }

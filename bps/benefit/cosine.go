@@ -10,9 +10,10 @@ import (
 // points mean the candidates themselves, which takes half the time. A vector of zeros has cosine 0 with every other, and a negative
 // cosine counts as 0.
 //
-// Vectors must be finite and of one length, and weights, one a point or nil for 1 each, finite and not negative; otherwise the error is
-// [bps.ErrBenefit]. Nothing is kept of the arguments. Products of a weight and a cosine are rounded to multiples of the largest weight
-// times 2^-31, and take 4 bytes each: half the memory of NewFacilityLocation, and less time where that is more than the caches hold.
+// Vectors must be finite and of one length, and weights, one a point or nil for 1 each, finite and not negative, with a finite sum;
+// otherwise the error is [bps.ErrBenefit]. Nothing is kept of the arguments. Products of a weight and a cosine are rounded to multiples
+// of the largest weight times 2^-31, and take 4 bytes each: half the memory of NewFacilityLocation, and less time where that is more than
+// the caches hold.
 func NewCosineFacilityLocation(candidates, points [][]float64, weights []float64) (bps.Incremental, error) {
 	a, b, err := unit(candidates, points)
 	if err != nil {
@@ -26,15 +27,16 @@ func NewCosineFacilityLocation(candidates, points [][]float64, weights []float64
 		return nil, err
 	}
 	const one = 1 << 31 // a sum of 2^32 of them does not overflow
-	largest := 0.0
+	largest, all := 0.0, 0.0
 	for _, w := range weights {
 		largest = max(largest, w)
+		all += w
+	}
+	if !finite(all) {
+		return nil, invalid("the weights add up to %v, want a finite number", all)
 	}
 	if largest == 0 { // or no weights
 		largest = 1
-	}
-	if !finite(largest * float64(len(b))) {
-		return nil, invalid("the weights add up to more than the largest number")
 	}
 	f := newFacility[uint32](len(a), len(b), largest/one)
 	cosines := make([]float64, len(b))

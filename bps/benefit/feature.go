@@ -43,8 +43,8 @@ type featureBased struct {
 //
 // There are len(amounts) candidates; a row has one entry a feature. Amounts and weights must be finite and not negative, and rows as long
 // as features; otherwise, if a sum overflows, or if Concave is missing, is not 0 at 0, or is seen to fall, to bend upwards or to be
-// not finite at 33 equally spaced amounts from 0 to that of all candidates, the error is [bps.ErrBenefit]. The slices are copied. A gain
-// costs one call of Concave for every amount of the candidate that is not 0.
+// not finite at 33 equally spaced amounts from 0 to that of all candidates (2 if that is below 1e-300), the error is [bps.ErrBenefit].
+// The slices are copied. A gain costs one call of Concave for every amount of the candidate that is not 0.
 func NewFeatureBased(amounts [][]float64, features []Feature) (bps.Incremental, error) {
 	f := &featureBased{
 		features: slices.Clone(features),
@@ -94,11 +94,14 @@ func checkConcave(f func(float64) float64, total float64, k int) error {
 	if v := f(0); v != 0 {
 		return invalid("the function of feature %d is %v at 0, want 0", k, v)
 	}
-	const parts = 32
+	parts := 32.0
+	if total < 1e-300 {
+		parts = 1 // smaller steps would not be equal after rounding
+	}
 	end := f(total)
 	last, slope := 0.0, math.Inf(1)
-	for j := 1; j <= parts; j++ {
-		x := total * (float64(j) / parts)
+	for j := 1.0; j <= parts; j++ {
+		x := total * (j / parts)
 		v := f(x)
 		tol := 1e-9 * math.Abs(end)
 		switch step := v - last; {

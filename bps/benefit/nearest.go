@@ -103,15 +103,22 @@ func Nearest(candidates, points [][]float64, k int) ([][]Neighbor, error) {
 	lists := make([][]Neighbor, len(a))
 	cosines := make([]float64, len(a))
 	order := make([]int, 0, len(a))
+	larger := func(i, j int) int { return cmp.Or(cmp.Compare(cosines[j], cosines[i]), cmp.Compare(i, j)) }
 	for v := range b {
 		dots(cosines, b[v], a)
 		order = order[:0]
+		least := 0.0 // of the first k as far as they are sorted: those that follow must be above it, being higher candidates
 		for i, c := range cosines {
-			if c > 0 {
-				order = append(order, i)
+			if c <= least {
+				continue
+			}
+			if order = append(order, i); len(order)/2 >= k { // at times, as to sort all would take most of the time
+				slices.SortFunc(order, larger)
+				order = order[:k]
+				least = cosines[order[k-1]]
 			}
 		}
-		slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(cosines[j], cosines[i]), cmp.Compare(i, j)) })
+		slices.SortFunc(order, larger)
 		for _, i := range order[:min(k, len(order))] {
 			lists[i] = append(lists[i], Neighbor{Point: v, Similarity: min(cosines[i], 1)})
 		}

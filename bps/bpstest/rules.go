@@ -303,38 +303,57 @@ func gainChangesNothing(b bps.Benefit, n int) error {
 	return nil
 }
 
-// clone changes a state and then its copy, and compares each with one that was never copied.
+// clone checks copies by Clone and, where states have it, by CopyFrom.
 func clone(b bps.Benefit, n int) error {
 	inc, ok := b.(bps.Incremental)
 	if !ok {
 		return nil
 	}
 	for _, w := range walks(n) {
-		if err := equal(grown(inc, w).Clone(), grown(inc, w), w); err != nil {
-			return fmt.Errorf("in a clone, %w", err)
+		if err := copies(inc, w, "a clone", bps.Gains.Clone); err != nil {
+			return err
 		}
-		if len(w.next) == 0 {
+		if _, ok := inc.Start().(interface{ CopyFrom(src bps.Gains) }); !ok {
 			continue
 		}
-		add := w.next[0]
-		larger := walk{slices.Concat(w.order, []int{add}), w.next[1:]}
+		err := copies(inc, w, "a copy by CopyFrom", func(st bps.Gains) bps.Gains {
+			used := grown(inc, walk{order: slices.Concat(w.order, w.next)}) // what it had is to be forgotten
+			used.(interface{ CopyFrom(src bps.Gains) }).CopyFrom(st)
+			return used
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-		st := grown(inc, w)
-		copied := st.Clone()
-		copied.Add(add)
-		if err := equal(st, grown(inc, w), w); err != nil {
-			return fmt.Errorf("after candidate %d was added to a clone, %w", add, err)
-		}
-		if err := equal(copied, grown(inc, larger), larger); err != nil {
-			return fmt.Errorf("in a clone that candidate %d was added to, %w", add, err)
-		}
+// copies changes a state and then its copy, and compares each with one that was never copied.
+func copies(inc bps.Incremental, w walk, what string, copyOf func(st bps.Gains) bps.Gains) error {
+	if err := equal(copyOf(grown(inc, w)), grown(inc, w), w); err != nil {
+		return fmt.Errorf("in %s, %w", what, err)
+	}
+	if len(w.next) == 0 {
+		return nil
+	}
+	add := w.next[0]
+	larger := walk{slices.Concat(w.order, []int{add}), w.next[1:]}
 
-		st = grown(inc, w)
-		copied = st.Clone()
-		st.Add(add)
-		if err := equal(copied, grown(inc, w), w); err != nil {
-			return fmt.Errorf("after candidate %d was added to the original of a clone, %w", add, err)
-		}
+	st := grown(inc, w)
+	copied := copyOf(st)
+	copied.Add(add)
+	if err := equal(st, grown(inc, w), w); err != nil {
+		return fmt.Errorf("after candidate %d was added to %s, %w", add, what, err)
+	}
+	if err := equal(copied, grown(inc, larger), larger); err != nil {
+		return fmt.Errorf("in %s that candidate %d was added to, %w", what, add, err)
+	}
+
+	st = grown(inc, w)
+	copied = copyOf(st)
+	st.Add(add)
+	if err := equal(copied, grown(inc, w), w); err != nil {
+		return fmt.Errorf("after candidate %d was added to the original of %s, %w", add, what, err)
 	}
 	return nil
 }

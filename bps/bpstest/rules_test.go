@@ -31,6 +31,7 @@ type double struct {
 	gain  func(s *state, i int) float64
 	value func(s *state) float64
 	clone func(s *state) bps.Gains
+	copy  func(s, src *state)
 }
 
 func (d double) Value(set []int) float64 { return right(set) }
@@ -69,6 +70,14 @@ func (s *state) Clone() bps.Gains {
 	}
 	c := *s
 	return &c
+}
+
+func (s *state) CopyFrom(src bps.Gains) {
+	if s.d.copy != nil {
+		s.d.copy(s, src.(*state))
+		return
+	}
+	*s = *src.(*state)
 }
 
 // keeps remembers the last set by the slice it was given, the classic mistake.
@@ -167,6 +176,15 @@ func TestRulesFindDefects(t *testing.T) {
 		{"new state", func() bps.Benefit {
 			return double{clone: func(s *state) bps.Gains { return &state{d: s.d} }}
 		}, []string{"clone"}, "independent, but empty"},
+		{"copies nothing", func() bps.Benefit {
+			return double{copy: func(s, src *state) {}}
+		}, []string{"clone"}, "a state that CopyFrom leaves as it was"},
+		{"adds up", func() bps.Benefit {
+			return double{copy: func(s, src *state) { s.sum += src.sum }}
+		}, []string{"clone"}, "CopyFrom keeps what the state had before"},
+		{"copy writes to the original", func() bps.Benefit {
+			return double{copy: func(s, src *state) { s.sum, s.tied = src.sum, src }}
+		}, []string{"clone"}, "shared until the original writes"},
 	} {
 		if tt.reason == "" {
 			t.Errorf("%s: case without a reason", tt.name)

@@ -63,7 +63,8 @@ func (m *Model) Save(w io.Writer) error {
 
 // Load reads what [Model.Save] wrote, to the end of r. It is strict: anything else, such as an unknown or repeated field, a number that no
 // fit produces, or more than 64 MiB, is an [ErrFormat]. Errors of r are returned as they are. What it accepts can be saved and loaded
-// again with the same bytes. For names that were in no record, the model needs [Model.WithFeatures].
+// again with the same bytes. Time and memory are bounded by the length, but one of many tiny rows can take 50 times its bytes. For names
+// that were in no record, the model needs [Model.WithFeatures].
 func Load(r io.Reader) (*Model, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
