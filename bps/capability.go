@@ -25,20 +25,25 @@ type capability struct {
 // costs one multiplication a demanded capability.
 //
 // There are len(supply) candidates and len(demand) capabilities; supply has one row a candidate and one column a capability. Entries
-// must be finite and not negative, and rows as long as demand; otherwise the error is [ErrBenefit]. The slices are copied. Any
+// must be finite and not negative, the demands together too, and rows as long as demand; otherwise the error is [ErrBenefit]. The slices are copied. Any
 // number of goroutines may use the benefit. Like an index into a slice, Value panics if set holds a number outside
 // 0..len(supply)-1; [Select] refuses the benefit for another number of candidates.
 func NewCapability(demand []float64, supply [][]float64) (Incremental, error) {
 	c := &capability{n: len(supply)}
 	c.all = len(demand)
+	sum := 0.0
 	for k, w := range demand {
 		if !finite(w) || w < 0 {
 			return nil, fmt.Errorf("%w: demand[%d] is %v, want a finite number >= 0", ErrBenefit, k, w)
 		}
 		if w > 0 {
+			sum += w
 			c.index = append(c.index, k)
 			c.demand = append(c.demand, w)
 		}
+	}
+	if !finite(sum) {
+		return nil, fmt.Errorf("%w: the demands add up to %v, want a finite number", ErrBenefit, sum)
 	}
 	c.supply = make([]float64, 0, c.n*len(c.demand))
 	for i, row := range supply {

@@ -194,12 +194,16 @@ func (s *search) certificate(sel *Selection, p Problem) {
 	if sel.Guarantee.Factor == 1 || upper <= sel.Objective+tie { // proven optimal, or equal up to rounding
 		upper = sel.Objective
 	}
-	c := &Certificate{UpperBound: upper, Gap: upper - sel.Objective}
+	sel.Certificate = newCertificate(upper, sel.Objective)
+}
+
+func newCertificate(upper, objective float64) *Certificate {
+	c := &Certificate{UpperBound: upper, Gap: upper - objective}
 	switch {
 	case c.Gap == 0:
 		c.Ratio = 1
 	case upper > 0:
-		c.Ratio = max(0, sel.Objective/upper)
+		c.Ratio = max(0, objective/upper)
 	}
-	sel.Certificate = c
+	return c
 }

@@ -97,7 +97,9 @@ func searchAll(t interface{ Fatal(...any) }, p Problem, mode Mode) (*search, *Se
 	if err := s.alone(context.Background(), p.Pinned, s.sort(sel, p)); err != nil {
 		t.Fatal(err)
 	}
-	s.prefilter(sel, p, o, mode)
+	if err := s.prefilter(context.Background(), sel, p, o, mode); err != nil {
+		t.Fatal(err)
+	}
 	s.newBounds(p)
 	if err := s.grow(context.Background(), plans(o, mode)); err != nil {
 		t.Fatal(err)
@@ -216,7 +218,7 @@ func TestCertifyDefault(t *testing.T) {
 		{5, Auto, nil, true}, {5, Paper, nil, true}, {5, Level1, nil, true}, {5, Level2, nil, true}, {5, Exact, nil, true},
 		{5, Level0, nil, false}, {5, Level3, nil, false},
 		{5, Level0, new(true), true}, {5, Level3, new(true), true}, {5, Paper, new(false), false},
-		{128, Level1, nil, true}, {129, Level1, nil, false}, {129, Level1, new(true), true},
+		{64, Level1, nil, true}, {65, Level1, nil, false}, {65, Level1, new(true), true},
 	} {
 		values := repeat(1.0, tt.n)
 		o := &Options{Mode: tt.mode, Certify: tt.certify, MaxPool: 200}

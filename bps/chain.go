@@ -156,7 +156,7 @@ func (w *walker) record(st Gains) error {
 	if math.Abs(v-about) > 1e-6*max(1, math.Abs(v), math.Abs(w.base)) {
 		return fmt.Errorf("%w: the gains of %s add up to %v, but its value is %v", ErrBenefit, show(w.sorted), about, v)
 	}
-	r.benefit = v
+	r.benefit, r.sorted = v, w.sorted
 	if w.pool.add(r) {
 		w.shared = true
 	}

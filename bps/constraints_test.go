@@ -38,9 +38,13 @@ func (in *instance) feasible(p Problem) []int {
 func (in *instance) optimum(p Problem) float64 {
 	best := math.Inf(-1)
 	for _, m := range in.feasible(p) {
-		best = max(best, in.values[m]-p.penalty()(in.total(p, m)))
+		best = max(best, in.objective(p, m))
 	}
 	return best
+}
+
+func (in *instance) objective(p Problem, m int) float64 {
+	return in.values[m] - p.penalty()(in.total(p, m))
 }
 
 // constrained draws the rest of a problem: overhead, pinned and excluded candidates, and a penalty, of which it says whether it is
@@ -257,10 +261,10 @@ func TestConstraintErrors(t *testing.T) {
 		{[]int{1, 0, 1}, nil, 0, ErrIndex, "Pinned has candidate 1 twice", "a duplicate"},
 		{nil, []int{2, 2}, 0, ErrIndex, "Excluded has candidate 2 twice", "a duplicate"},
 		{[]int{1}, []int{1}, 0, ErrIndex, "candidate 1 is in Pinned and in Excluded", "both"},
-		{[]int{1, 2}, nil, 0, ErrBudget, "need 1 more", "2+3 of 4 tokens"},
-		{[]int{0}, nil, 4, ErrBudget, "need 1 more", "the overhead counts"},
-		{[]int{0}, nil, 5, ErrBudget, "more", "the overhead alone is too large for what is pinned"},
-		{[]int{0, 3}, nil, 0, ErrBudget, "more", "a sum that overflows"},
+		{[]int{1, 2}, nil, 0, ErrBudget, "has 3, and the overhead and those before it leave 2", "2+3 of 4 tokens"},
+		{[]int{0}, nil, 4, ErrBudget, "leave 0", "the overhead counts"},
+		{[]int{0}, nil, 5, ErrBudget, "leave -1", "the overhead alone is too large for what is pinned"},
+		{[]int{0, 3}, nil, 0, ErrBudget, "leave 3", "a sum that overflows"},
 		{[]int{1, 0}, []int{2, 3}, 1, nil, "", "all of the budget"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -431,14 +435,21 @@ func checkRechecked(t interface {
 	}
 	if len(r.Removed) > 0 {
 		want := Guarantee{Penalty: PenaltyNone, Mode: sel.Guarantee.Mode, Scope: "none: candidates were removed after the recheck"}
-		if diff := cmp.Diff(want, sel.Guarantee); diff != "" || sel.Certificate != nil {
-			t.Errorf("certificate %v, guarantee (-want +got):\n%s", sel.Certificate, diff)
+		if diff := cmp.Diff(want, sel.Guarantee); diff != "" {
+			t.Errorf("guarantee (-want +got):\n%s", diff)
+		}
+	}
+	if len(r.Removed) > 0 || r.Reruns > 0 {
+		for _, pt := range sel.Frontier {
+			if pt.UpperBound != 0 {
+				t.Errorf("after %+v, point %v has an upper bound", r, pt)
+			}
 		}
 	}
 }
 
-// Whatever a counter says, the answer obeys it; where nothing was removed, it is that of a search with the smaller budget, and the bound is
-// about that budget.
+// Whatever a counter says, the answer obeys it; where nothing was removed, it is that of a search with the smaller budget, which the
+// guarantee is about. The certificate is about all sets that fit.
 func TestRecheckLaws(t *testing.T) {
 	eachFamily(t, 0, func(t *rapid.T, in *instance) {
 		p, concave := constrained(t, in)
@@ -474,6 +485,13 @@ func TestRecheckLaws(t *testing.T) {
 		if r.Reruns > limit || calls > r.Reruns+1+len(r.Removed) {
 			t.Fatalf("%v\n%d calls, %+v", in, calls, r)
 		}
+		if c := sel.Certificate; c != nil {
+			for _, m := range in.feasible(p) {
+				if f := in.objective(p, m); (m == 0 || count(members(m)) <= p.Budget) && f > c.UpperBound+1e-9 || c.Gap != c.UpperBound-sel.Objective {
+					t.Fatalf("%v\n%+v: %+v, but F(%v) = %v, answer %v", in, r, c, members(m), f, sel.Objective)
+				}
+			}
+		}
 		if len(r.Removed) > 0 {
 			return
 		}
@@ -482,6 +500,13 @@ func TestRecheckLaws(t *testing.T) {
 		q := p
 		q.Budget = r.Budget
 		want := mustSelect(t, q, &plain)
+		if r.Reruns > 0 {
+			want.Guarantee.Scope += fmt.Sprintf(", and a budget of %d tokens", r.Budget)
+			want.Certificate = sel.Certificate // is about the whole budget
+			for k := range want.Frontier {
+				want.Frontier[k].UpperBound = 0
+			}
+		}
 		if diff := cmp.Diff(want, sel, cmpopts.IgnoreFields(Selection{}, "Rechecked", "Evaluations", "Nodes"), cmpopts.IgnoreUnexported(Selection{})); diff != "" {
 			t.Fatalf("%v\n%+v (-search +recheck):\n%s", in, r, diff)
 		}
@@ -515,6 +540,16 @@ func TestPenaltyAtFrontier(t *testing.T) {
 	for _, mode := range allModes {
 		if sel, err := Select(context.Background(), p, &Options{Mode: mode}); !errors.Is(err, ErrPenalty) || !strings.Contains(err.Error(), "Penalty(7)") {
 			t.Errorf("%v: %v, %v", mode, sel, err)
+		}
+	}
+}
+
+// Sums of pinned tokens that overflow do not fit.
+func TestPinnedOverflow(t *testing.T) {
+	p := Problem{Tokens: []int{math.MaxInt, math.MaxInt, 1, 0}, Overhead: 2, Pinned: []int{0, 1}, Benefit: modular(1, 1, 1, 1)}
+	for _, p.Budget = range []int{0, 5, math.MaxInt} {
+		if sel, err := Select(context.Background(), p, nil); sel != nil || !errors.Is(err, ErrBudget) {
+			t.Errorf("budget %d: %+v, %v", p.Budget, sel, err)
 		}
 	}
 }

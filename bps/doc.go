@@ -15,7 +15,8 @@
 // Algorithm 1 starts from every set of at most two candidates that fits, the empty one included. It grows each of them by the candidate
 // with the largest gain per token among those that still fit, until none does, and records every set on the way. The recorded
 // set with the largest F is the answer. What is left out cannot change it (ours): the rest of a chain once no candidate gains
-// anything or once another chain had the same set, and gains that an older, larger gain of the same candidate shows to be beaten.
+// anything or once another chain had the same set, and gains that an older, larger gain of the same candidate shows to be beaten, as
+// submodular gains never rise.
 //
 // # Modes and guarantees
 //
@@ -27,30 +28,34 @@
 // No polynomial algorithm has a larger factor unless P = NP. The same holds for any nondecreasing concave penalty of the tokens
 // (ours; see Options.PenaltyConcave), but not for steps and other shapes. For them the levels (ours) also grow a chain from those
 // candidates alone that gain no more at the seed than its own members did on average, so that no large outsider can spoil a chain.
-// What is proven about the recorded sets then holds at every budget below B at once, which is the same as for every nondecreasing
+// What is proven about the recorded sets then holds at every budget up to B at once, which is the same as for every nondecreasing
 // penalty. Chains per seed and proven factors are:
 //
 //	Mode     seeds                               linear or concave   any nondecreasing penalty
 //	Paper    <= 2                                1-1/e               none
-//	Level0   empty, both orders; all singles     none, 0.427 if 0    none
+//	Level0   empty, both orders; all singles     none*               none
 //	Level1   <= 1, pruned and not                1/2                 1/2
 //	Level2   <= 2, pruned and not                1-1/e               0.6174
 //	Level3   <= 3, pruned and not                1-1/e               1-1/e
-//	Exact    as Paper, then branch and bound     1, else 1-1/e       1, else none
+//	Exact    as Paper, then branch and bound     1**                 1**
+//	* 0.427 without a penalty  ** as Paper if it reaches Options.NodeLimit
+//
+// With Problem.Overhead, tokens are those of the candidates and the overhead on both sides. The penalty for pinned, excluded and free
+// candidates is as for others; see [Guarantee] for the bound with pinned ones.
 //
 // Guarantee says which of them holds for a selection. After a prefilter it holds within the prefiltered candidates only. With a
 // benefit that breaks the assumptions the answer is still feasible and as good as the best set that was recorded, and no more is
-// known. Select cannot prove them; it reports the violations that it comes across, and [CheckSubmodular] looks for more.
+// known. Select cannot prove them; it reports the violations that it comes across, and [CheckSubmodular] looks for more. Select
+// takes for rounding a fall of 1e-9 and a rise of 1e-6 of the largest of 1, the value and the base.
 //
 // The factor is about the worst case. A [Certificate] is about the search at hand: an upper bound on the optimum from every set that
-// was recorded, and so a ratio that the answer is known to reach. Upper bounds stand on the points of the frontier too. It takes several
-// times as long as the search: switch it off with Options.Certify where microseconds count.
+// was recorded, and so a ratio that the answer is known to reach. Upper bounds stand on the points of the frontier too. It takes some
+// ten times as long as the search: switch it off with Options.Certify where milliseconds count.
 //
 // A larger F does not by itself mean more success: that depends on how well the benefit describes the task. On Seal-Tools, for example
 // (go run ./examples/evidence/bps), greedy by gain, with the benefit of [FromTexts], finds all needed tools for more requests than
-// Algorithm 1 does at 1,000 and 2,000 tokens, at a smaller F. Gain per token favours short candidates, and relevance by words is a
-// noisy benefit: for the price of one long tool that is needed it buys two short ones that share a word with the request. A
-// benefit that was fitted to outcomes has less of that noise.
+// Algorithm 1 does at 1,000 and 2,000 tokens. A likely cause: gain per token favours short candidates, and relevance by words is a noisy
+// benefit, so that two short tools which share a word with the request can look better than the long one that is needed.
 //
 // # Choosing the price of a token
 //
@@ -60,19 +65,23 @@
 //     probability of success as that of [NewCapability], then kappa = c/(v*p) for a success rate of about p.
 //   - From logs: package bps/learn fits it together with the benefit, as far as the logs show it. It is only weakly identified: compare
 //     it with the first way.
-//   - From the frontier: run once with no penalty and look at Selection.Frontier, which has the best set for every total. Take the
-//     point where the next tokens add little: its slope to the next point is the kappa that would choose it. As penalties are
-//     applied to the frontier at the end, one run serves any number of them.
+//   - From the frontier: search once without a penalty, and ask [Selection.At] for rising prices. The tokens fall in jumps; the knee is
+//     where they fall and the benefit hardly does. A price chooses only points on the upper concave envelope of the frontier, and
+//     such a point for the kappas between its slopes to the next and from the last point of the envelope. Other points are for a
+//     budget, not for a price.
 //
 // Zero is a fair default: the budget is a price as well. A positive kappa keeps candidates out that add next to nothing, which
 // helps where a model is confused by irrelevant text.
 //
 // # Cost
 //
-// For n candidates there are up to n*n/2 chains of at most n steps, and Level3 has n*n*n/6. A step looks at the few candidates whose bounds,
-// from the chains of the single candidates, leave them in question. Memory is n*n numbers for every step of those chains, at most
-// 24 MiB, and the frontier, which can have thousands of sets. For larger n a prefilter keeps Options.MaxPool candidates, except in
-// Level0, which takes time linear in n for a start and then little more than the square of the number of picks.
+// For n candidates there are up to n*n/2 chains of at most n steps, and Level3 has n*n*n/6; the levels and BothOrders each double them. A
+// step looks at the few candidates whose bounds, from the chains of the single candidates, leave them in question. Memory is
+// 12*n*n bytes for every step of those chains, up to 12 MiB for each order or for one step if that is more, and the frontier, which can
+// have thousands of sets. For larger n a prefilter keeps Options.MaxPool candidates, except in Level0, which takes time linear in n
+// for a start and then little more than the square of the number of picks.
+//
+// # TIMES
 //
 // # Determinism
 //

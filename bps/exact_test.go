@@ -44,7 +44,9 @@ func TestExactAlone(t *testing.T) {
 		if err := s.alone(context.Background(), p.Pinned, s.sort(sel, p)); err != nil {
 			t.Fatal(err)
 		}
-		s.prefilter(sel, p, o, Exact)
+		if err := s.prefilter(context.Background(), sel, p, o, Exact); err != nil {
+			t.Fatal(err)
+		}
 		stopped, stop := context.WithCancel(context.Background())
 		stop()
 		if err := s.grow(stopped, plans(o, Exact)); !errors.Is(err, context.Canceled) {

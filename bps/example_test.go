@@ -171,7 +171,7 @@ func ExampleSelection_Explain() {
 	// 3 dropped: over budget
 }
 
-// Branch and bound proves the optimum, and the frontier shows what every smaller budget would have bought.
+// Branch and bound proves the optimum for the budget. The frontier has the best sets that were met on the way to it.
 func ExampleSelect_exact() {
 	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 2}})
 	if err != nil {
@@ -210,4 +210,44 @@ func ExampleStart() {
 	st.Add(2)
 	fmt.Printf("%.3f %.3f\n", st.Gain(0), st.Gain(1))
 	// Output: 0.572 0.383
+}
+
+// Three ways to a price of a token: what context costs, what logs show (see package bps/learn), and, here, a look at the frontier. One
+// search without a penalty serves all prices; the knee is where the tokens fall and the benefit hardly does.
+func ExampleSelection_At() {
+	benefit, err := bps.NewCapability([]float64{2, 1}, [][]float64{{1.5, 0}, {0, 1}, {1, 0.5}, {2, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sel, err := bps.Select(context.Background(), bps.Problem{Tokens: []int{100, 50, 120, 310}, Budget: 500, Benefit: benefit}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, kappa := range []float64{0, 0.002, 0.005, 0.013, 0.02} {
+		pt, _ := sel.At(500, func(tokens int) float64 { return kappa * float64(tokens) })
+		fmt.Printf("kappa %-5g %3d tokens, benefit %.2f, %v\n", kappa, pt.Tokens, pt.Benefit, pt.Items)
+	}
+
+	// From a price: a solved task is worth 2 dollars, a million tokens of context cost 3, and about half of the tasks are solved. The
+	// benefit is a log probability of success.
+	worth, token, success := 2.0, 3e-6, 0.5
+	fmt.Printf("from the price: kappa = %.0e\n", token/(worth*success))
+	// Output:
+	// kappa 0     460 tokens, benefit 2.89, [0 1 3]
+	// kappa 0.002 270 tokens, benefit 2.61, [0 1 2]
+	// kappa 0.005 150 tokens, benefit 2.19, [0 1]
+	// kappa 0.013 100 tokens, benefit 1.55, [0]
+	// kappa 0.02    0 tokens, benefit 0.00, []
+	// from the price: kappa = 3e-06
+}
+
+func ExampleSplitClauses() {
+	for _, clause := range bps.SplitClauses("Look up the order, refund the payment and email the customer.") {
+		fmt.Println(clause)
+	}
+	// Output:
+	// Look up the order
+	// refund the payment
+	// email the customer
+	// Look up the order, refund the payment and email the customer
 }

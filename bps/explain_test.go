@@ -122,7 +122,7 @@ func TestExplainSorted(t *testing.T) {
 func TestExplainRemoved(t *testing.T) {
 	texts := []Text{{Name: "refund money"}, {Name: "order money"}, {Name: "refund order"}}
 	sel, err := FromTexts(context.Background(), "refund the order, refund the money", texts, 4,
-		&TextOptions{Count: words, Select: &Options{Recheck: func(set []int) int { return 100 * len(set) }}})
+		&TextOptions{Count: words, Search: &Options{Recheck: func(set []int) int { return 100 * len(set) }}})
 	if err != nil || len(sel.Items) != 0 || len(sel.Rechecked.Removed) != 2 {
 		t.Fatalf("%+v, %v", sel, err)
 	}

@@ -39,6 +39,9 @@ type TextOptions struct {
 	// Keep is how many texts are candidates: the most relevant that fit into the budget. Zero means 40. Pinned ones are beside them.
 	Keep int
 
+	// Clauses adjusts the benefit made of relevance; nil means the defaults.
+	Clauses *ClauseOptions
+
 	Pinned   []int // positions of texts that are in every selection, each once; they must fit into the budget
 	Excluded []int // positions of texts that are in none, each once; not among Pinned
 	// PinNamed pins the texts whose whole name the query has, as their users expect who write it out: the words of the name one after
@@ -50,7 +53,7 @@ type TextOptions struct {
 	PenaltyPerToken float64                  // as in Problem; the benefit of a text that is fully relevant to one clause is about 1
 	Penalty         func(tokens int) float64 // as in Problem
 	Overhead        int                      // as in Problem: what all texts share, for example a prelude, is counted once
-	Select          *Options                 // options of the search; nil means the defaults. Recheck gets positions of texts, ascending.
+	Search          *Options                 // options of the search; nil means the defaults. Recheck gets positions of texts, ascending.
 }
 
 const defaultKeep = 40
@@ -67,6 +70,7 @@ const defaultKeep = 40
 //     sentence of several parts. A clause with fewer than two different words that are no stop words is left out;
 //     if none is left, the whole query is one clause. Of more than 64 clauses the first 64 are used.
 //  4. Relevance is divided by its maximum over all texts, for the query and for each clause, and [NewClauses] makes it the benefit.
+//     So it is relative: where no text serves a clause, one that shares a stray word with it counts as fully relevant.
 //  5. [Select] does the rest.
 //
 // How relevance is computed may improve from one version to the next, and results may then change.
@@ -144,6 +148,7 @@ type relevance struct {
 	clause  func(k int) []float64    // the same for clause k; good until the next call
 	named   []int                    // items to pin if they fit, the most important first
 	tokens  func(i int) (int, error) // of an item
+	options *ClauseOptions
 }
 
 // choose selects items under the rules of FromTexts.
@@ -151,6 +156,7 @@ func (r *relevance) choose(ctx context.Context, budget int, o *TextOptions) (*Se
 	if o.Keep < 0 {
 		return nil, fmt.Errorf("bps: TextOptions.Keep is %d, want >= 0", o.Keep)
 	}
+	r.options = o.Clauses
 	c := &candidates{relevance: r, left: budget - o.Overhead, fate: make([]DropReason, len(r.whole))}
 	if budget < 0 || o.Overhead < 0 {
 		c.left = -1 // Select says what is wrong
@@ -163,8 +169,8 @@ func (r *relevance) choose(ctx context.Context, budget int, o *TextOptions) (*Se
 		return nil, err
 	}
 	options := Options{}
-	if o.Select != nil {
-		options = *o.Select
+	if o.Search != nil {
+		options = *o.Search
 	}
 	var negative error
 	if recheck := options.Recheck; recheck != nil {
@@ -327,7 +333,7 @@ func (c *candidates) benefit(ctx context.Context) (Benefit, error) {
 			rows[j] = append(rows[j], rel)
 		}
 	}
-	b, err := newClauses(rows, share(c.whole), nil)
+	b, err := newClauses(rows, share(c.whole), c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -372,125 +378,9 @@ func (c *candidates) translate(sel *Selection) {
 	}
 	if len(c.whole) == 0 || slices.Max(c.whole) == 0 {
 		sel.Guarantee = Guarantee{Penalty: PenaltyNone, Mode: sel.Guarantee.Mode, Scope: "none: " + c.nothing}
+		sel.Certificate = nil // all of nothing is no achievement
 	}
 	if len(c.kept) < len(c.whole) && sel.Guarantee.Factor > 0 {
 		sel.Guarantee.Scope += fmt.Sprintf(": the most relevant that fit, of %d %ss", len(c.whole), c.what)
 	}
-}
-
-// A ranking gives items by score, the largest first, and of equal ones the first. It is a heap: few are asked for.
-type ranking struct {
-	items []int
-	score []float64 // by item
-}
-
-func (r *ranking) start(score []float64) {
-	r.score = score
-	for at := len(r.items)/2 - 1; at >= 0; at-- {
-		r.sink(at)
-	}
-}
-
-func (r *ranking) next() int {
-	best, last := r.items[0], len(r.items)-1
-	r.items[0] = r.items[last]
-	r.items = r.items[:last]
-	r.sink(0)
-	return best
-}
-
-func (r *ranking) sink(at int) {
-	before := func(a, b int) bool {
-		i, j := r.items[a], r.items[b]
-		return r.score[i] > r.score[j] || r.score[i] == r.score[j] && i < j
-	}
-	for {
-		top := at
-		for child := 2*at + 1; child <= 2*at+2 && child < len(r.items); child++ {
-			if before(child, top) {
-				top = child
-			}
-		}
-		if top == at {
-			return
-		}
-		r.items[at], r.items[top] = r.items[top], r.items[at]
-		at = top
-	}
-}
-
-// A clause is a part of a query, or all of it.
-type clause struct {
-	text  string
-	words []string // without stop words, each once
-}
-
-const maxClauses = 64 // a gain costs a multiplication each
-
-// clauses returns the clauses of a query; at least one.
-func clauses(query string) []clause {
-	type piece struct{ written, words []string }
-	var all []clause
-	var part, sentence piece
-	parts := 0 // of the sentence
-	add := func(p *piece, word string) {
-		p.written = append(p.written, word)
-		p.words = append(p.words, text.Tokens(word)...)
-	}
-	end := func(p *piece, use bool) {
-		if words := distinct(p.words); use && len(words) >= 2 && len(all) < maxClauses {
-			all = append(all, clause{strings.TrimRight(strings.Join(p.written, " "), marks), words})
-		}
-		*p = piece{}
-	}
-	endPart := func() {
-		if len(part.words) > 0 {
-			parts++
-		}
-		end(&part, true)
-	}
-	endSentence := func() {
-		endPart()
-		end(&sentence, parts >= 2)
-		parts = 0
-	}
-	for line := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '\n' || strings.ContainsRune("。！？；", r) }) {
-		for chunk := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune("，、", r) }) {
-			for word := range strings.FieldsSeq(chunk) {
-				add(&sentence, word)
-				bare := strings.TrimRight(word, marks)
-				if joint := strings.ToLower(bare); joint == "and" || joint == "then" {
-					endPart()
-				} else {
-					add(&part, word)
-				}
-				if strings.ContainsAny(word[len(bare):], ".!?;") {
-					endSentence()
-				} else if bare != word {
-					endPart()
-				}
-			}
-			endPart()
-		}
-		endSentence()
-	}
-	if len(all) == 0 {
-		return []clause{{wholeQuery, distinct(text.Tokens(query))}}
-	}
-	return all
-}
-
-const (
-	marks      = ".!?;,"
-	wholeQuery = "the whole query"
-)
-
-// distinct removes all but the first of equal words, in place.
-func distinct(words []string) []string {
-	seen := make(map[string]bool, len(words))
-	return slices.DeleteFunc(words, func(w string) bool {
-		again := seen[w]
-		seen[w] = true
-		return again
-	})
 }

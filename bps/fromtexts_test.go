@@ -129,9 +129,8 @@ func TestFromTexts(t *testing.T) {
 		{"price", query, desk, 1000, TextOptions{PenaltyPerToken: 10}, nil, []Drop{{4, DropNoMatch}}, "nothing is worth its tokens"},
 		{"overhead", query, desk, 8, TextOptions{Overhead: 9}, nil,
 			[]Drop{{0, DropOverhead}, {1, DropOverhead}, {2, DropOverhead}, {3, DropOverhead}, {4, DropNoMatch}}, "the header does not fit"},
-		{"prefilter", query, desk, 1000, TextOptions{Select: &Options{MaxPool: 1}}, []int{3},
-			[]Drop{{0, DropPrefilter}, {1, DropPrefilter}, {2, DropPrefilter}, {4, DropNoMatch}},
-			"options reach the search, and indices are those of texts"},
+		{"prefilter", query, desk, 1000, TextOptions{Search: &Options{MaxPool: 1}}, []int{3, 0, 1, 2},
+			[]Drop{{4, DropNoMatch}}, "where one candidate is searched, the chains of Level0 still look at all"},
 		{"no match", "quantum chromodynamics", desk, 1000, TextOptions{}, nil,
 			[]Drop{{0, DropNoMatch}, {1, DropNoMatch}, {2, DropNoMatch}, {3, DropNoMatch}, {4, DropNoMatch}}, "empty, no error"},
 		{"empty query", "", desk[:1], 1000, TextOptions{}, nil, []Drop{{0, DropNoMatch}}, "empty, no error"},
@@ -240,7 +239,7 @@ func TestFromTextsErrors(t *testing.T) {
 			`text 4, "weather"`},
 		{"named count", context.Background(), 9, &TextOptions{PinNamed: true, Count: func(string) int { return -4 }}, ErrTokens,
 			`text 1, "issue_refund"`},
-		{"recheck", context.Background(), 999, &TextOptions{Pinned: []int{4}, Select: &Options{Recheck: func([]int) int { return -2 }}},
+		{"recheck", context.Background(), 999, &TextOptions{Pinned: []int{4}, Search: &Options{Recheck: func([]int) int { return -2 }}},
 			ErrTokens,
 			"Options.Recheck gives -2 for the set [1 2 4]"},
 		{"budget", context.Background(), -1, nil, ErrBudget, "-1 tokens"},
@@ -250,7 +249,7 @@ func TestFromTextsErrors(t *testing.T) {
 		{"overhead", context.Background(), 9, &TextOptions{Overhead: -1}, ErrTokens, "overhead"},
 		{"price", context.Background(), 9, &TextOptions{PenaltyPerToken: -1}, ErrPenalty, "-1"},
 		{"penalty", context.Background(), 9, &TextOptions{Penalty: func(n int) float64 { return -float64(n) }}, ErrPenalty, "falls"},
-		{"pool", context.Background(), 9, &TextOptions{Select: &Options{MaxPool: -1}}, nil, "bps: Options.MaxPool"},
+		{"pool", context.Background(), 9, &TextOptions{Search: &Options{MaxPool: -1}}, nil, "bps: Options.MaxPool"},
 		{"context", ended, 9, nil, context.Canceled, "after 0 of 5 texts"},
 	} {
 		sel, err := FromTexts(tt.ctx, "refund the payment", desk, tt.budget, tt.o)
@@ -436,11 +435,11 @@ func TestFromTextsNamedTooMuch(t *testing.T) {
 		reason string
 	}{
 		{"all", 3, TextOptions{}, []int{1, 2, 0}, "three words"},
-		{"recheck", 30, TextOptions{Select: &Options{Recheck: func(set []int) int { return 12 * len(set) }}}, []int{1, 2},
+		{"recheck", 30, TextOptions{Search: &Options{Recheck: func(set []int) int { return 12 * len(set) }}}, []int{1, 2},
 			"two of them have 24 tokens as a whole"},
-		{"recheck with pinned", 30, TextOptions{Pinned: []int{0}, Select: &Options{Recheck: func(set []int) int { return 12 * len(set) }}},
+		{"recheck with pinned", 30, TextOptions{Pinned: []int{0}, Search: &Options{Recheck: func(set []int) int { return 12 * len(set) }}},
 			[]int{0, 1}, "one is left for names"},
-		{"recheck of nothing", 30, TextOptions{Select: &Options{Recheck: func(set []int) int { return 31 }}}, nil, "not even one"},
+		{"recheck of nothing", 30, TextOptions{Search: &Options{Recheck: func(set []int) int { return 31 }}}, nil, "not even one"},
 		{"penalty", 30, TextOptions{Penalty: func(n int) float64 {
 			if n > 2 {
 				return math.Inf(1)
@@ -527,7 +526,7 @@ func TestFromTextsSharedPrelude(t *testing.T) {
 // The rendered whole is counted by positions of texts, and what is taken out is named by them.
 func TestFromTextsRecheck(t *testing.T) {
 	var seen [][]int
-	o := TextOptions{Count: words, Pinned: []int{4}, Select: &Options{Recheck: func(set []int) int {
+	o := TextOptions{Count: words, Pinned: []int{4}, Search: &Options{Recheck: func(set []int) int {
 		seen = append(seen, slices.Clone(set))
 		return 15 * len(set)
 	}}}
@@ -547,7 +546,7 @@ func TestFromTextsRecheck(t *testing.T) {
 		}
 	}
 	// A counter that wants one text at most, whatever the budget: the last ones are taken out.
-	o.Select.Recheck = func(set []int) int { return []int{0, 40, 1000, 2000, 3000, 4000}[len(set)] }
+	o.Search.Recheck = func(set []int) int { return []int{0, 40, 1000, 2000, 3000, 4000}[len(set)] }
 	if sel, err = FromTexts(context.Background(), "look up the order status and send the customer an email message", desk, 99,
 		&o); err != nil {
 		t.Fatal(err)
@@ -691,7 +690,7 @@ func benchTexts(n int) (texts []Text, query string) {
 }
 
 func BenchmarkFromTexts(b *testing.B) {
-	o := &TextOptions{Select: &Options{Certify: new(false)}}
+	o := &TextOptions{Search: &Options{Certify: new(false)}}
 	for _, n := range []int{100, 1000, 10_000} {
 		texts, query := benchTexts(n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -16,7 +16,8 @@ import (
 //
 // The rest is as in FromTexts: the candidates are the TextOptions.Keep items that fit and are the most like the whole query; cosines
 // are divided by their maximum over all items, for the query and for each clause; [NewClauses] makes the benefit, and [Select] does
-// the rest. An item whose cosine with the whole query is not positive is dropped with [DropNoMatch].
+// the rest. Relevance is relative, as there, and so are cosines: take the mean off vectors that all point into about the same direction,
+// as those of many models do. An item whose cosine with the whole query is not positive is dropped with [DropNoMatch].
 //
 // A missing query, vectors of several lengths and entries that are not finite are [ErrBenefit]; a negative token count, or another
 // number of them than items, is [ErrTokens]. TextOptions.Count and PinNamed must not be set. The time is that of one

@@ -202,7 +202,7 @@ func BenchmarkFromVectors(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := FromVectors(context.Background(), query, items, tokens, 2000,
-			&TextOptions{Select: &Options{Certify: new(false)}}); err != nil {
+			&TextOptions{Search: &Options{Certify: new(false)}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func NewIndex(texts []Text, count func(s string) int) (*Index, error) {
 }
 
 // Select returns what [FromTexts] returns for the texts of the index and their counts, in a fraction of the time. TextOptions.Count
-// must be nil.
+// must be nil. Most of the time goes into the certificate, if Options.Certify of the search does not switch it off.
 func (x *Index) Select(ctx context.Context, query string, budget int, o *TextOptions) (*Selection, error) {
 	if o == nil {
 		o = &TextOptions{}

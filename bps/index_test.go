@@ -184,7 +184,7 @@ func BenchmarkIndexSelect(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%d", n, budget), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := x.Select(context.Background(), query, budget, &TextOptions{Select: &Options{Certify: new(false)}}); err != nil {
+					if _, err := x.Select(context.Background(), query, budget, &TextOptions{Search: &Options{Certify: new(false)}}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -150,7 +150,7 @@ func TestLevelOracle(t *testing.T) {
 		}
 		first := rapid.IntRange(0, 4).Draw(t, "mode")
 		for _, s := range []int{first, (first + 2) % 5} { // two of them, for time
-			sel := mustSelect(t, p, &Options{Mode: slow[s].mode, BothOrders: both, FullChains: full})
+			sel := mustSelect(t, p, &Options{Mode: slow[s].mode, BothOrders: both, fullChains: full})
 			if diff := cmp.Diff(slowFrontier(in, slow[s].pool()), sel.Frontier, noBounds); diff != "" {
 				t.Fatalf("%v\n%v, both orders %v, full chains %v (-want +got):\n%s", in, slow[s].mode, both, full, diff)
 			}
@@ -483,7 +483,7 @@ func TestFullChains(t *testing.T) {
 		kappa := rapid.SampledFrom(kappas(in)).Draw(t, "kappa")
 		p := Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: kappa}
 		short := mustSelect(t, p, &Options{Mode: mode, Certify: new(false)})
-		full := mustSelect(t, p, &Options{Mode: mode, Certify: new(false), FullChains: true})
+		full := mustSelect(t, p, &Options{Mode: mode, Certify: new(false), fullChains: true})
 		if diff := cmp.Diff(short.Items, full.Items); diff != "" {
 			t.Fatalf("%v\n%v, items (-short +full):\n%s", in, mode, diff)
 		}
@@ -509,7 +509,7 @@ func TestShortChains(t *testing.T) {
 		p := Problem{Tokens: repeat(1, 20), Budget: 20, Benefit: tt.benefit}
 		for mode, most := range tt.most {
 			short := mustSelect(t, p, &Options{Mode: mode, Certify: new(false)}).Evaluations
-			full := mustSelect(t, p, &Options{Mode: mode, Certify: new(false), FullChains: true}).Evaluations
+			full := mustSelect(t, p, &Options{Mode: mode, Certify: new(false), fullChains: true}).Evaluations
 			if short > most || full < 2*short {
 				t.Errorf("%v, %s: %d gains computed, at most %d wanted; %d in full chains", mode, tt.name, short, most, full)
 			}
@@ -732,7 +732,7 @@ func TestUnlawfulBenefits(t *testing.T) {
 			b = wrongTable{Benefit: b, gains: values}
 		}
 		o := &Options{Mode: Mode(rapid.IntRange(0, 6).Draw(t, "mode")), BothOrders: rapid.Bool().Draw(t, "both"),
-			FullChains: rapid.Bool().Draw(t, "full"), Certify: new(rapid.Bool().Draw(t, "certify"))}
+			fullChains: rapid.Bool().Draw(t, "full"), Certify: new(rapid.Bool().Draw(t, "certify"))}
 		p := Problem{Tokens: tokens, Budget: 30, Benefit: b, PenaltyPerToken: 0.01 * rng.Float64()}
 		sel, err := Select(context.Background(), p, o)
 		if (sel == nil) == (err == nil) {

@@ -20,7 +20,22 @@ type record struct {
 	tokens  int
 	benefit float64
 	items   []int
+	sorted  []int // items, ascending, where ties have asked for it and they are few
 	hash    uint64
+}
+
+// ascending returns the members in order.
+func (r *record) ascending() []int {
+	const few = 128
+	if r.sorted != nil || len(r.items) == 0 {
+		return r.sorted
+	}
+	sorted := slices.Clone(r.items)
+	slices.Sort(sorted)
+	if len(sorted) <= few {
+		r.sorted = sorted
+	}
+	return sorted
 }
 
 // hash mixes a candidate; the hash of a set is the sum of those of its members, whatever their order.
@@ -83,7 +98,7 @@ func (p *pool) has(r record) bool {
 	})
 }
 
-// add shows the pool a set with its exact benefit and reports whether it is kept.
+// add shows the pool a set with its exact benefit and reports whether it is kept. It does not keep r.sorted.
 func (p *pool) add(r record) bool {
 	from, to, best := p.at(r.tokens)
 	if r.benefit < best-p.tie(r.benefit) {
@@ -98,12 +113,14 @@ func (p *pool) add(r record) bool {
 		if p.sets[k].benefit != r.benefit {
 			continue
 		}
-		if compareSets(ascending(r.items), ascending(p.sets[k].items)) >= 0 {
+		if compareSets(r.ascending(), p.sets[k].ascending()) >= 0 {
 			return false
 		}
+		r.sorted = nil
 		p.sets[k] = r
 		return true
 	}
+	r.sorted = nil
 	p.sets = slices.Insert(p.sets, to, r)
 	for t := r.tokens; t < len(p.best) && p.best[t] < r.benefit; t++ {
 		p.best[t] = r.benefit
@@ -134,20 +151,18 @@ func (p *pool) merge(q *pool) {
 func (p *pool) frontier() []record {
 	var points []record
 	for from, to := 0, 0; from < len(p.sets); from = to {
-		best := p.sets[from]
+		best := &p.sets[from]
 		for to = from + 1; to < len(p.sets) && p.sets[to].tokens == best.tokens; to++ {
-			if compareSets(ascending(p.sets[to].items), ascending(best.items)) < 0 {
-				best = p.sets[to]
+			if compareSets(p.sets[to].ascending(), best.ascending()) < 0 {
+				best = &p.sets[to]
 			}
 		}
 		if n := len(points); n == 0 || best.benefit > points[n-1].benefit+p.tie(best.benefit) {
-			points = append(points, best)
+			points = append(points, *best)
 		}
 	}
 	return points
 }
-
-func ascending(items []int) []int { return slices.Sorted(slices.Values(items)) }
 
 // compareSets orders sets with equal tokens and benefit, ascending: fewer candidates first, then the smaller list.
 func compareSets(a, b []int) int {

@@ -25,6 +25,7 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		least += p.Tokens[i]
 	}
 	r := &Recheck{Budget: p.Budget}
+	var first *Certificate // which is about the whole budget
 	evaluations, nodes := 0, 0
 	for {
 		q := p
@@ -32,6 +33,12 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		sel, stopped := selectOnce(ctx, q, o)
 		if sel == nil {
 			return nil, stopped
+		}
+		if r.Reruns == 0 {
+			first = sel.Certificate
+		} else {
+			sel.aboutWhole(first)
+			sel.Guarantee.Scope += fmt.Sprintf(", and a budget of %d tokens", r.Budget)
 		}
 		sel.Rechecked = r
 		evaluations, nodes = evaluations+sel.Evaluations, nodes+sel.Nodes
@@ -66,7 +73,18 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		if err := sel.shrunk(p); err != nil {
 			return nil, err
 		}
+		sel.aboutWhole(first)
 		return sel, stopped
+	}
+}
+
+// aboutWhole makes sel say what the certificate of a search with the whole budget says about it.
+func (sel *Selection) aboutWhole(c *Certificate) {
+	for k := range sel.Frontier {
+		sel.Frontier[k].UpperBound = 0
+	}
+	if sel.Certificate = nil; c != nil {
+		sel.Certificate = newCertificate(max(c.UpperBound, sel.Objective), sel.Objective)
 	}
 }
 
@@ -90,6 +108,5 @@ func (sel *Selection) shrunk(p Problem) error {
 	sel.Objective = sel.Benefit - sel.Penalty
 	sel.Evaluations += s.walkers[0].evaluations
 	sel.Guarantee = Guarantee{Penalty: PenaltyNone, Mode: sel.Guarantee.Mode, Scope: "none: candidates were removed after the recheck"}
-	sel.Certificate = nil
 	return nil
 }

@@ -51,6 +51,19 @@ type search struct {
 	finished atomic.Int64
 }
 
+// prepare makes the scratch for chains over s.items.
+func (s *search) prepare() {
+	n := len(s.items)
+	s.sizes = make([]int, n)
+	for j, i := range s.items {
+		s.sizes[j] = s.tokens[i]
+	}
+	for _, w := range s.walkers {
+		w.in, w.barred = make([]bool, n), make([]bool, n)
+		w.stale, w.row = make([]float64, n), make([]float64, n)
+	}
+}
+
 // rank sets s.order, which only seeds, bounds and branch and bound need.
 func (s *search) rank() {
 	s.order = make([]int32, len(s.items))
@@ -72,14 +85,7 @@ func (s *search) grow(ctx context.Context, p plan) error {
 		ways = ways * max(n-k+1, 0) / k
 		s.seeds += ways
 	}
-	s.sizes = make([]int, n)
-	for j, i := range s.items {
-		s.sizes[j] = s.tokens[i]
-	}
-	for _, w := range s.walkers {
-		w.in, w.barred = make([]bool, n), make([]bool, n)
-		w.stale, w.row = make([]float64, n), make([]float64, n)
-	}
+	s.prepare()
 	if p.size > 0 || s.walkers[0].bound != nil {
 		s.rank()
 	}

@@ -655,31 +655,84 @@ func TestRoundingIsNoFault(t *testing.T) {
 func TestPrefilter(t *testing.T) {
 	values := []float64{0, 10, 9, 8, 7, 6, 1, 5}
 	p := Problem{Tokens: []int{0, 100, 100, 100, 100, 100, 1, 1000}, Budget: 500, Benefit: modular(values...)}
+	kept := func(m int) []int {
+		sel := &Selection{}
+		s := &search{benefit: p.Benefit, tokens: p.Tokens, budget: p.Budget}
+		s.walkers = []*walker{{search: s, pool: newPool(p.Budget, 0)}}
+		if err := s.alone(context.Background(), nil, s.sort(sel, p)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.prefilter(context.Background(), sel, p, &Options{MaxPool: m}, Paper); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.items)+len(sel.Dropped)+1 != len(p.Tokens) {
+			t.Errorf("kept %v, dropped %v, and 0 has no tokens", s.items, sel.Dropped)
+		}
+		return s.items
+	}
+	for _, tt := range []struct {
+		most   int
+		want   []int
+		reason string
+	}{
+		{1, []int{1}, "one place goes to the largest gain"},
+		{4, []int{1, 2, 3, 6}, "three by gain and one by gain per token"},
+		{5, []int{1, 2, 3, 4, 6}, "four by gain and one by gain per token"},
+		{6, []int{1, 2, 3, 4, 5, 6}, "all that fit"},
+	} {
+		if diff := cmp.Diff(tt.want, kept(tt.most)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+		}
+	}
+
 	sel := mustSelect(t, p, &Options{MaxPool: 4})
-	if diff := cmp.Diff([]int{6, 1, 2, 3}, sel.Items); diff != "" {
-		t.Errorf("three by gain and one by gain per token (-want +got):\n%s", diff)
+	if diff := cmp.Diff(Guarantee{Factor: factor, Penalty: PenaltyLinear, Mode: Paper, Scope: "within the prefiltered 4 of 6 candidates that fit"}, sel.Guarantee); diff != "" {
+		t.Errorf("guarantee (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 2, 3, 4, 5}, sel.Items); diff != "" {
+		t.Errorf("the chains of Level0 look at all of them (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Drop{{7, DropOverBudget}}, sel.Dropped); diff != "" {
+		t.Errorf("dropped (-want +got):\n%s", diff)
+	}
+	p.Budget = 100
+	sel = mustSelect(t, p, &Options{MaxPool: 4})
+	if diff := cmp.Diff([]int{1}, sel.Items); diff != "" {
+		t.Errorf("a hundred tokens (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]Drop{{4, DropPrefilter}, {5, DropPrefilter}, {7, DropOverBudget}}, sel.Dropped); diff != "" {
 		t.Errorf("dropped (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Guarantee{Factor: factor, Penalty: PenaltyLinear, Mode: Paper, Scope: "within the prefiltered 4 of 6 candidates that fit"}, sel.Guarantee); diff != "" {
-		t.Errorf("guarantee (-want +got):\n%s", diff)
-	}
+	p.Budget = 500
 	for _, o := range []*Options{nil, {MaxPool: 6}, {MaxPool: 1000}} {
 		sel := mustSelect(t, p, o)
 		if len(sel.Dropped) != 1 || sel.Guarantee.Scope != "all 8 candidates" {
 			t.Errorf("%+v: %+v", o, sel)
 		}
 	}
-	one := mustSelect(t, p, &Options{MaxPool: 1})
-	if diff := cmp.Diff([]int{1}, one.Items); diff != "" {
-		t.Errorf("one place goes to the largest gain (-want +got):\n%s", diff)
-	}
 	c, tokens := randomCapability(newRand(1), 300, 4, 80, 600)
 	sel = mustSelect(t, Problem{Tokens: tokens, Budget: 2000, Benefit: c}, nil)
 	if len(sel.Dropped) != 300-128 || sel.Guarantee.Scope != "within the prefiltered 128 of 300 candidates that fit" {
 		t.Errorf("default: %d dropped, scope %q", len(sel.Dropped), sel.Guarantee.Scope)
 	}
+}
+
+// However few candidates a prefilter leaves, the answer is no worse than that of Level0, and what it drops is not in it.
+func TestPrefilterLevel0(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := smooth(16).Draw(t, "instance")
+		p := Problem{Tokens: in.tokens, Budget: in.budget, Benefit: in.benefit, PenaltyPerToken: rapid.SampledFrom([]float64{0, 1e-3}).Draw(t, "kappa")}
+		all := mustSelect(t, p, &Options{Mode: Level0})
+		some := mustSelect(t, p, &Options{MaxPool: rapid.IntRange(1, 6).Draw(t, "pool")})
+		if some.Objective < all.Objective-1e-9 && len(all.Items) > 1 {
+			t.Fatalf("%v has %v, Level0 finds %v with %v", some.Items, some.Objective, all.Items, all.Objective)
+		}
+		for _, d := range some.Dropped {
+			if slices.Contains(some.Items, d.Item) {
+				t.Fatalf("%d is dropped and chosen: %+v", d.Item, some)
+			}
+		}
+	})
 }
 
 // noBounds leaves out what the oracle does not know.

@@ -76,6 +76,25 @@ func (m Mode) String() string {
 	return names[m]
 }
 
+// MarshalText returns the name of a valid mode, so that JSON has it.
+func (m Mode) MarshalText() ([]byte, error) {
+	if m < Auto || m > Exact {
+		return nil, fmt.Errorf("bps: %v is not one of the modes", m)
+	}
+	return []byte(m.String()), nil
+}
+
+// UnmarshalText accepts what MarshalText returns.
+func (m *Mode) UnmarshalText(text []byte) error {
+	for k := Auto; k <= Exact; k++ {
+		if k.String() == string(text) {
+			*m = k
+			return nil
+		}
+	}
+	return fmt.Errorf("bps: %q is not the name of a mode", text)
+}
+
 // Options adjusts [Select]. A nil *Options equals &Options{}.
 type Options struct {
 	Mode Mode
@@ -83,27 +102,27 @@ type Options struct {
 	// both. It adds no proof, and protects against noisy benefits that favour short candidates. Level0 always does it.
 	BothOrders bool
 	// MaxPool is the most candidates that the search looks at; zero means 128, or 48 for Level3. When more fit into the budget, three
-	// quarters of the places go to the largest benefits alone and the rest to the largest benefits per token, and [Guarantee].Scope
-	// says so. Level0 looks at all of them.
+	// quarters of the places go to the largest benefits alone and the rest to the largest benefits per token, [Guarantee].Scope
+	// says so, and a Certificate speaks of those alone too. The two chains of Level0 still look at all of them.
 	MaxPool int
 	// PenaltyConcave is the caller's word that Problem.Penalty is concave, to which the guarantee for linear penalties extends. Select
 	// does not check it.
 	PenaltyConcave bool
-	// Certify computes Selection.Certificate; nil means for at most 128 candidates, except in Level0 and Level3. It takes longer than the
-	// search itself.
+	// Certify computes Selection.Certificate; nil means where the search looks at no more than 64 candidates, except in Level0 and Level3.
+	// It takes some ten times as long as the search itself.
 	Certify *bool
 	// NodeLimit is the most nodes that Exact visits; zero means 2,000,000.
 	NodeLimit int
 	// Workers is the number of goroutines; zero means 1. It does not change the result, if the benefit keeps its contract.
 	Workers int
-	// FullChains goes on where no candidate gains anything, which cannot change the answer: for tests and for study.
-	FullChains bool
 
 	// Recheck counts the tokens of a selection, ascending, as it will be rendered, overhead included; nil trusts Problem.Tokens. When it
 	// counts more than the budget, the search is run again with a budget that is smaller by the excess, at most MaxReruns times, and
 	// then candidates are removed, the last in order first. See Selection.Rechecked.
 	Recheck   func(set []int) int
 	MaxReruns int // zero means 3
+
+	fullChains bool // go on where no candidate gains anything; for tests
 }
 
 // A Selection is the answer of [Select]. Candidates are positions in Problem.Tokens, or in the texts of [FromTexts].
@@ -122,9 +141,10 @@ type Selection struct {
 	// the empty set, or the pinned and the free candidates where there are some. Where its sets would have more than 4 million members
 	// together, only every second, third and so on is given.
 	Frontier []Point
-	// Dropped lists the candidates that were never considered, in ascending order. All others were, chosen or not.
+	// Dropped lists the candidates that are not in Items for a reason from before the search, in ascending order. All others were
+	// considered. One that the prefilter leaves out may still be in a set of the frontier.
 	Dropped     []Drop
-	Guarantee   Guarantee    // what is proven before the search
+	Guarantee   Guarantee    // what is proven about the mode
 	Certificate *Certificate // what this search has shown about the optimum; nil if it was not asked for
 	Rechecked   *Recheck     // what Options.Recheck counted; nil without it
 	Evaluations int          // marginal gains that were computed, in all searches
@@ -139,7 +159,7 @@ type Point struct {
 	Benefit float64 // Value(Items) - Base
 	Items   []int   // ascending
 	// UpperBound is not below the benefit of any set in Guarantee.Scope with fewer tokens than the next point, or, at the last one,
-	// within the budget; 0 without a certificate.
+	// within the budget; 0 without a certificate and after reruns for a recheck.
 	UpperBound float64
 }
 

@@ -37,7 +37,7 @@ func TestWorkers(t *testing.T) {
 		c, tokens := randomCapability(rng, n, 1+rng.IntN(5), 1, 1+rng.IntN(60))
 		p := Problem{Tokens: tokens, Budget: rng.IntN(200), Benefit: c, PenaltyPerToken: 0.01 * rng.Float64()}
 		o := Options{Mode: allModes[rng.IntN(len(allModes))], NodeLimit: 1 + rng.IntN(500)}
-		o.BothOrders, o.FullChains = rng.IntN(2) == 0, rng.IntN(4) == 0
+		o.BothOrders, o.fullChains = rng.IntN(2) == 0, rng.IntN(4) == 0
 		if rng.IntN(3) == 0 {
 			o.Certify = new(true)
 		}

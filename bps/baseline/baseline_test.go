@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -262,18 +263,76 @@ func TestItems(t *testing.T) {
 
 // Of two results with one objective the one with fewer tokens is better, then with fewer candidates, then with the smaller list.
 func TestBetter(t *testing.T) {
+	set := func(benefit, penalty float64, tokens int, items ...int) Result {
+		return Result{Items: items, Tokens: tokens, Benefit: benefit, Penalty: penalty, Objective: benefit - penalty}
+	}
+	inf := math.Inf(1)
 	for _, tt := range []struct {
+		base   float64
 		a, b   Result
 		reason string
 	}{
-		{Result{Objective: 2, Tokens: 9}, Result{Objective: 1, Tokens: 1}, "objective"},
-		{Result{Objective: 1, Tokens: 1}, Result{Objective: 1 + 1e-13, Tokens: 2}, "tokens, as the objectives differ by rounding"},
-		{Result{Tokens: 2, Items: []int{3}}, Result{Tokens: 2, Items: []int{0, 1}}, "candidates"},
-		{Result{Items: []int{4, 0}}, Result{Items: []int{1, 2}}, "lists, ascending"},
+		{0, set(2, 0, 9), set(1, 0, 1), "objective"},
+		{0, set(1, 0, 1), set(1+1e-13, 0, 2), "tokens, as the objectives differ by rounding"},
+		{0, set(3e-13, 0, 9), set(1e-13, 0, 1), "objective, whatever the unit of the benefit"},
+		{-1, set(1e-13, 0, 1), set(3e-13, 0, 9), "tokens, as benefits are differences of numbers around 1"},
+		{0, set(1000, 999, 1), set(1000, 999-1e-10, 9), "tokens, as the benefits are good to 1e-9"},
+		{0, set(1, 0, 9), set(1, inf, 1), "objective, against a forbidden length"},
+		{0, set(2, inf, 3), set(3, inf, 4), "tokens, both forbidden"},
+		{0, set(0, 0, 2, 3), set(0, 0, 2, 0, 1), "candidates"},
+		{0, set(0, 0, 0, 4, 0), set(0, 0, 0, 1, 2), "lists, ascending"},
 	} {
-		if !better(&tt.a, &tt.b) || better(&tt.b, &tt.a) {
+		r := &run{base: tt.base}
+		if !r.better(&tt.a, &tt.b) || r.better(&tt.b, &tt.a) {
 			t.Errorf("%+v is not better than %+v (%s)", tt.a, tt.b, tt.reason)
 		}
+	}
+}
+
+// Another unit of the benefit and the penalty, a power of two, changes neither what a rule chooses nor how often it asks for a value.
+func TestUnit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		in := instances.Draw(rt, "instance")
+		for _, rule := range rules(t) {
+			var chosen [][]int
+			var calls []int
+			for _, unit := range []float64{1, 0x1p-60, 0x1p60} {
+				asked := 0
+				p := in.Problem
+				p.Benefit = bps.BenefitFunc(func(set []int) float64 { asked++; return in.Benefit.Value(set) * unit })
+				p.PenaltyPerToken *= unit
+				got, err := rule.run(ctx, p, in.supply)
+				if err != nil {
+					rt.Fatalf("%s: %v", rule.name, err)
+				}
+				chosen, calls = append(chosen, got.Items), append(calls, asked)
+			}
+			for k := range chosen {
+				if !slices.Equal(chosen[k], chosen[0]) || calls[k] != calls[0] {
+					rt.Fatalf("%s: sets %v and calls %v differ between units", rule.name, chosen, calls)
+				}
+			}
+		}
+	})
+}
+
+// Tiny benefits: what Select chooses, GreedyMax and RandomBest choose.
+func TestTinyBenefits(t *testing.T) {
+	p := bps.Problem{Tokens: []int{2, 1}, Budget: 2, Benefit: additive(3e-13, 1e-13)}
+	sel, err := bps.Select(ctx, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	greedy, err := GreedyMax(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := RandomBest(ctx, p, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]int{{0}, {0}, {0}}, [][]int{sel.Items, greedy.Items, random.Items}); diff != "" {
+		t.Errorf("Select, GreedyMax, RandomBest (-want +got):\n%s", diff)
 	}
 }
 
@@ -310,8 +369,9 @@ func TestFaultyProblems(t *testing.T) {
 		{"pinned twice", func(p *bps.Problem) { p.Pinned = []int{1, 1} }, bps.ErrIndex,
 			"Pinned has candidate 1 twice"},
 		{"excluded", func(p *bps.Problem) { p.Excluded = []int{-1} }, bps.ErrIndex, "Excluded has candidate -1"},
-		{"pinned and excluded", func(p *bps.Problem) { p.Pinned, p.Excluded = []int{0}, []int{0} }, bps.ErrIndex, "candidate 0 is in Pinned and in Excluded"},
-		{"pinned too large", func(p *bps.Problem) { p.Pinned = []int{0, 2, 1} }, bps.ErrBudget, "250 tokens, but the overhead and the pinned"},
+		{"pinned and excluded", func(p *bps.Problem) { p.Pinned, p.Excluded = []int{0}, []int{0} }, bps.ErrIndex,
+			"candidate 0 is in Pinned and in Excluded"},
+		{"pinned too large", func(p *bps.Problem) { p.Pinned = []int{0, 2, 1} }, bps.ErrBudget, "250 tokens, but"},
 	} {
 		for _, rule := range rules(t) {
 			p := x1(t)
@@ -326,6 +386,7 @@ func TestFaultyProblems(t *testing.T) {
 }
 
 func TestFaultyScores(t *testing.T) {
+	named := regexp.MustCompile(`^baseline: (TopK|MMR|DPPMAP|RandomBest|RoundRobin|Cosine): `)
 	one := func(i, j int) float64 { return 1 }
 	nan := func(i, j int) float64 { return math.NaN() }
 	for _, tt := range []struct {
@@ -370,9 +431,12 @@ func TestFaultyScores(t *testing.T) {
 		if got != nil || err == nil || errors.Is(err, ErrScore) != tt.score || !strings.Contains(err.Error(), tt.part) {
 			t.Errorf("%s: got %v and error %v, want one with %q, ErrScore %v", tt.name, got, err, tt.part, tt.score)
 		}
+		if err != nil && (!named.MatchString(err.Error()) || strings.Count(err.Error(), "baseline") != 1) {
+			t.Errorf("%s: error %v, want it to start with the package and the rule, once", tt.name, err)
+		}
 	}
 	for _, vectors := range [][][]float64{{{1, 2}, {1}}, {{1}, {math.Inf(-1)}}} {
-		if s, err := Cosine(vectors); s != nil || !errors.Is(err, ErrScore) {
+		if s, err := Cosine(vectors); s != nil || !errors.Is(err, ErrScore) || !named.MatchString(err.Error()) {
 			t.Errorf("Cosine(%v): error %v, want %v", vectors, err, ErrScore)
 		}
 	}

@@ -1,9 +1,6 @@
 package baseline
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Cosine returns the cosine similarity of vectors, one a candidate: embeddings, or the supplies given to [bps.NewCapability]. It is
 // 0 with a vector of zeros, also for that vector and itself. All vectors need one length and finite entries; otherwise the error is
@@ -13,13 +10,13 @@ func Cosine(vectors [][]float64) (Similarity, error) {
 	unit := make([][]float64, len(vectors))
 	for i, v := range vectors {
 		if len(v) != len(vectors[0]) {
-			return nil, fmt.Errorf("%w: Cosine: vector %d has %d entries, want %d", ErrScore, i, len(v), len(vectors[0]))
+			return nil, invalid("Cosine", "vector %d has %d entries, want %d", i, len(v), len(vectors[0]))
 		}
 		// Dividing by the largest entry first keeps squares of huge or tiny entries in range.
 		most := 0.0
 		for k, x := range v {
 			if !finite(x) {
-				return nil, fmt.Errorf("%w: Cosine: entry %d of vector %d is %v, want a finite number", ErrScore, k, i, x)
+				return nil, invalid("Cosine", "entry %d of vector %d is %v, want a finite number", k, i, x)
 			}
 			most = max(most, math.Abs(x))
 		}

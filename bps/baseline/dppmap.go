@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -28,7 +27,7 @@ const tiny = 1e-10
 // A missing similarity is an error; else see [TopK].
 func DPPMAP(ctx context.Context, p bps.Problem, similarity Similarity, o *RankOptions) (*Result, error) {
 	if similarity == nil {
-		return nil, fmt.Errorf("%w: DPPMAP: no similarity", ErrScore)
+		return nil, invalid("DPPMAP", "no similarity")
 	}
 	r, relevance, most, err := rank(ctx, "DPPMAP", p, o)
 	if err != nil {

@@ -35,6 +35,7 @@ func GreedyMax(ctx context.Context, p bps.Problem) (*Result, error) {
 			return nil, err
 		}
 		value, most := st.Value(), best.Objective
+		size := max(value, math.Abs(r.base)) // of what gains are differences of
 		about = about[:0]
 		for _, i := range r.open {
 			g, err := r.gain(st, i)
@@ -47,17 +48,18 @@ func GreedyMax(ctx context.Context, p bps.Problem) (*Result, error) {
 			}
 			about = append(about, value+g-fine)
 			most = max(most, value+g-fine)
+			size = max(size, value+g)
 		}
 		// Only what may be the best is rated exactly: sums of gains are good to 1e-9 of the benefit.
 		for at, i := range r.open {
-			if about[at] < most-1e-9*max(1, math.Abs(most), math.Abs(value)) {
+			if about[at] < most-1e-9*size {
 				continue
 			}
 			one, err := r.result(append(slices.Clip(r.chosen), i))
 			if err != nil {
 				return nil, err
 			}
-			if better(one, best) {
+			if r.better(one, best) {
 				best = one
 			}
 		}

@@ -24,7 +24,7 @@ func MMR(ctx context.Context, p bps.Problem, similarity Similarity, lambda float
 		return nil, fmt.Errorf("baseline: MMR: lambda is %v, want a number in [0, 1]", lambda)
 	}
 	if similarity == nil {
-		return nil, fmt.Errorf("%w: MMR: no similarity", ErrScore)
+		return nil, invalid("MMR", "no similarity")
 	}
 	r, relevance, most, err := rank(ctx, "MMR", p, o)
 	if err != nil {

@@ -14,7 +14,12 @@ import (
 // ErrScore reports a relevance, a similarity or a vector that is not usable: not finite, negative where that has no meaning, or a
 // number of them that is not that of the candidates. Faults of the [bps.Problem] are the errors of package bps, such as
 // [bps.ErrTokens].
-var ErrScore = errors.New("baseline: invalid relevance or similarity")
+var ErrScore = errors.New("invalid relevance or similarity")
+
+// invalid returns an ErrScore of a rule.
+func invalid(rule, format string, args ...any) error {
+	return fmt.Errorf("baseline: %s: %w: %s", rule, ErrScore, fmt.Sprintf(format, args...))
+}
 
 // A Result is what a rule has chosen. Its fields mean what those of [bps.Selection] mean.
 type Result struct {
@@ -161,9 +166,10 @@ func (r *run) result(items []int) (*Result, error) {
 }
 
 // better reports whether a is to be preferred to b, by the rules of [bps.Select]: the larger objective, and of those that are equal
-// up to rounding the one with fewer tokens, then fewer candidates, then the smaller ascending list.
-func better(a, b *Result) bool {
-	if diff := a.Objective - b.Objective; math.Abs(diff) > 1e-12*max(1, math.Abs(a.Objective), math.Abs(b.Objective)) {
+// up to rounding the one with fewer tokens, then fewer candidates, then the smaller ascending list. Rounding is relative to the numbers
+// that the benefits are differences of, so that their unit does not matter.
+func (r *run) better(a, b *Result) bool {
+	if diff := a.Objective - b.Objective; math.Abs(diff) > 1e-12*max(a.Benefit, b.Benefit, math.Abs(r.base)) {
 		return diff > 0
 	}
 	if a.Tokens != b.Tokens {

@@ -45,7 +45,7 @@ func RandomBest(ctx context.Context, p bps.Problem, draws int, rng *rand.Rand) (
 		if err != nil {
 			return nil, err
 		}
-		if best == nil || better(res, best) {
+		if best == nil || r.better(res, best) {
 			best = res
 		}
 	}

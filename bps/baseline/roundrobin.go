@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/throughline-go/throughline/bps"
 )
@@ -20,16 +19,15 @@ func RoundRobin(ctx context.Context, p bps.Problem, clauses [][]float64) (*Resul
 		return nil, err
 	}
 	if len(clauses) != len(p.Tokens) {
-		return nil, fmt.Errorf("%w: RoundRobin: %d rows of relevance for %d candidates", ErrScore, len(clauses), len(p.Tokens))
+		return nil, invalid(r.rule, "%d rows of relevance for %d candidates", len(clauses), len(p.Tokens))
 	}
 	for i, row := range clauses {
 		if len(row) != len(clauses[0]) {
-			return nil, fmt.Errorf("%w: RoundRobin: %d clauses for candidate %d, want %d", ErrScore, len(row), i, len(clauses[0]))
+			return nil, invalid(r.rule, "%d clauses for candidate %d, want %d", len(row), i, len(clauses[0]))
 		}
 		for c, q := range row {
 			if !finite(q) || q < 0 {
-				return nil, fmt.Errorf("%w: RoundRobin: the relevance of candidate %d for clause %d is %v, want a finite number >= 0",
-					ErrScore, i, c, q)
+				return nil, invalid(r.rule, "the relevance of candidate %d for clause %d is %v, want a finite number >= 0", i, c, q)
 			}
 		}
 	}

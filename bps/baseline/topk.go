@@ -47,11 +47,11 @@ func rank(ctx context.Context, rule string, p bps.Problem, o *RankOptions) (r *r
 	}
 	if o.Relevance != nil {
 		if len(o.Relevance) != len(p.Tokens) {
-			return nil, nil, 0, fmt.Errorf("%w: %s: %d relevances for %d candidates", ErrScore, rule, len(o.Relevance), len(p.Tokens))
+			return nil, nil, 0, invalid(rule, "%d relevances for %d candidates", len(o.Relevance), len(p.Tokens))
 		}
 		for i, q := range o.Relevance {
 			if !finite(q) || q < 0 {
-				return nil, nil, 0, fmt.Errorf("%w: %s: the relevance of candidate %d is %v, want a finite number >= 0", ErrScore, rule, i, q)
+				return nil, nil, 0, invalid(rule, "the relevance of candidate %d is %v, want a finite number >= 0", i, q)
 			}
 		}
 		return r, o.Relevance, o.K, nil
@@ -97,7 +97,7 @@ type Similarity func(i, j int) float64
 func (s Similarity) of(rule string, i, j int) (float64, error) {
 	v := s(i, j)
 	if !finite(v) {
-		return 0, fmt.Errorf("%w: %s: the similarity of candidates %d and %d is %v", ErrScore, rule, i, j, v)
+		return 0, invalid(rule, "the similarity of candidates %d and %d is %v, want a finite number", i, j, v)
 	}
 	return v, nil
 }

@@ -1,6 +1,7 @@
 package benefit
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -197,6 +198,47 @@ func BenchmarkNearestGains(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("n=%d/greedy", n), func(b *testing.B) { benchmarkGreedy(b, f, n) })
+	}
+}
+
+// Select in the mode Level0 with a budget for about 100 candidates: of 100,000 with 64 neighbors each, and of 4,000 vectors that are
+// the points too, without a certificate. Building the benefit is not timed.
+func BenchmarkLevel0(b *testing.B) {
+	level0 := func(b *testing.B, f bps.Incremental, n int) {
+		r := rand.New(rand.NewPCG(3, 4))
+		p := bps.Problem{Tokens: make([]int, n), Budget: 20_000, Benefit: f}
+		for i := range p.Tokens {
+			p.Tokens[i] = 150 + r.IntN(101)
+		}
+		o := &bps.Options{Mode: bps.Level0, Certify: new(false)}
+		var sel *bps.Selection
+		b.ReportAllocs()
+		for b.Loop() {
+			var err error
+			if sel, err = bps.Select(context.Background(), p, o); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(sel.Items)), "picks")
+		b.ReportMetric(float64(sel.Evaluations), "evaluations/op")
+	}
+	b.Run("nearest/n=100000", func(b *testing.B) {
+		const n = 100_000
+		f, err := NewNearestFacilityLocation(randomNeighbors(rand.New(rand.NewPCG(1, 2)), n, 64), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		level0(b, f, n)
+	})
+	for _, clusters := range []int{0, 40} {
+		b.Run(fmt.Sprintf("cosine/n=4000/clusters=%d", clusters), func(b *testing.B) {
+			const n = 4000
+			f, err := NewCosineFacilityLocation(randomVectors(rand.New(rand.NewPCG(1, 2)), n, 64, clusters), nil, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			level0(b, f, n)
+		})
 	}
 }
 

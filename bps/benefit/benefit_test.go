@@ -140,7 +140,7 @@ func families(maxN int) map[string]*rapid.Generator[drawn] {
 			return drawn{n, must(t, b, err), locate(cosines(candidates, points), weights), rounded}
 		},
 		"NearestFacilityLocation": func(t *rapid.T, n, d int) drawn {
-			rows, weights := drawRows(t, n, d, sim), rapid.SliceOfN(weight, d, d).Draw(t, "weights")
+			rows, weights := drawRows(t, n, d, sim), drawWeights(t, d)
 			lists := make([][]Neighbor, n)
 			for i, row := range rows {
 				for v, s := range row {
@@ -156,7 +156,7 @@ func families(maxN int) map[string]*rapid.Generator[drawn] {
 			return drawn{n, must(t, b, err), locate(rows, weights), exact}
 		},
 		"WeightedCoverage": func(t *rapid.T, n, d int) drawn {
-			weights := rapid.SliceOfN(weight, d, d).Draw(t, "weights")
+			weights := drawWeights(t, d)
 			covers := make([][]int, n)
 			for i := range covers {
 				if d > 0 {
@@ -166,9 +166,9 @@ func families(maxN int) map[string]*rapid.Generator[drawn] {
 			b, err := NewWeightedCoverage(covers, weights)
 			return drawn{n, must(t, b, err), func(set []int) float64 {
 				sum := 0.0
-				for e, w := range weights {
+				for e := range d {
 					if slices.ContainsFunc(set, func(i int) bool { return slices.Contains(covers[i], e) }) {
-						sum += w
+						sum += weightOf(weights, e)
 					}
 				}
 				return sum
@@ -504,6 +504,10 @@ func TestParts(t *testing.T) {
 	must(t, sparse, err)
 	covers, err := NewWeightedCoverage([][]int{{0, 1}, {1, 2}}, []float64{1, 2, 4})
 	must(t, covers, err)
+	plainSparse, err := NewNearestFacilityLocation([][]Neighbor{{{3, .25}}, {{0, .5}, {1, -1}}}, nil)
+	must(t, plainSparse, err)
+	plainCovers, err := NewWeightedCoverage([][]int{{3}, {1, 0}}, nil)
+	must(t, plainCovers, err)
 	probabilistic, err := NewProbabilisticCoverage([][]float64{{.5, 0}, {.5, 1}}, []float64{8, 2})
 	must(t, probabilistic, err)
 	features, err := NewFeatureBased([][]float64{{4, 0, 1}, {5, 1, 1}}, []Feature{{2, math.Sqrt}, {0, Ratio}, {1, Cap(1.5)}})
@@ -519,6 +523,8 @@ func TestParts(t *testing.T) {
 		{location, []float64{1, 3}, []float64{2, 3}, "points, weighted"},
 		{sparse, []float64{1, 3}, []float64{2, 3}, "points, weighted"},
 		{covers, []float64{0, 2, 4}, []float64{1, 2, 4}, "elements"},
+		{plainSparse, []float64{.5, 0, 0, 0}, []float64{.5, 0, 0, .25}, "no weights: points up to the largest index"},
+		{plainCovers, []float64{1, 1, 0, 0}, []float64{1, 1, 0, 1}, "no weights: elements up to the largest index"},
 		{probabilistic, []float64{4, 2}, []float64{6, 2}, "elements: 8*(1-.25)"},
 		{features, []float64{2 * math.Sqrt(5), 0, 1}, []float64{6, 0, 1.5}, "features; one has weight 0"},
 		{mixed, []float64{3, 8}, []float64{3.5, 10}, "parts, weighted"},
@@ -596,6 +602,14 @@ func TestErrors(t *testing.T) {
 		{"nearest: weight", err(NewNearestFacilityLocation(nil, []float64{1, nan})), "weights[1] is NaN"},
 		{"nearest: product", err(NewNearestFacilityLocation(neighbors(Neighbor{0, 1e300}), []float64{1e300})), "candidate 1 add up to +Inf"},
 		{"nearest: overflow", err(NewNearestFacilityLocation([][]Neighbor{{{0, 1e308}}, {{1, 1e308}}}, ones(2))), "similarities add up to +Inf"},
+		{"nearest: empty weights", err(NewNearestFacilityLocation(neighbors(Neighbor{0, 1}), []float64{})),
+			"neighbors[1] has point 0, want one of 0"},
+		{"nearest: nil weights", err(NewNearestFacilityLocation(neighbors(Neighbor{0, 1}, Neighbor{3, 1}), nil)), ""},
+		{"nearest: nil weights, negative", err(NewNearestFacilityLocation(neighbors(Neighbor{-1, 1}), nil)),
+			"neighbors[1] has point -1, want one of 0..268435455, as there are no weights"},
+		{"nearest: nil weights, huge", err(NewNearestFacilityLocation(neighbors(Neighbor{math.MaxInt, 1}), nil)),
+			"want one of 0..268435455"},
+		{"nearest: nil weights, overflow", err(NewNearestFacilityLocation([][]Neighbor{{{0, 1e308}}, {{1, 1e308}}}, nil)), "add up to +Inf"},
 		{"nearest: nothing", err(NewNearestFacilityLocation(nil, nil)), ""},
 		{"nearest: negative similarity", err(NewNearestFacilityLocation(neighbors(Neighbor{0, -1}), ones(1))), ""},
 		{"Nearest: k", listErr(Nearest(repeat(1, 1, 1), nil, 0)), "k is 0, want >= 1"},
@@ -604,6 +618,12 @@ func TestErrors(t *testing.T) {
 		{"coverage: negative element", err(NewWeightedCoverage([][]int{{-1}}, ones(3))), "covers[0] has element -1"},
 		{"coverage: weight", err(NewWeightedCoverage(nil, []float64{-1})), "weights[0] is -1"},
 		{"coverage: overflow", err(NewWeightedCoverage(nil, []float64{1e308, 1e308})), "weights add up to +Inf"},
+		{"coverage: empty weights", err(NewWeightedCoverage([][]int{{0}}, []float64{})), "covers[0] has element 0, want one of 0"},
+		{"coverage: nil weights", err(NewWeightedCoverage([][]int{{0}, {2, 5}}, nil)), ""},
+		{"coverage: nil weights, negative", err(NewWeightedCoverage([][]int{{0}, {-2}}, nil)),
+			"covers[1] has element -2, want one of 0..268435455, as there are no weights"},
+		{"coverage: nil weights, huge", err(NewWeightedCoverage([][]int{{math.MaxInt}}, nil)),
+			"want one of 0..268435455"},
 		{"coverage: nothing", err(NewWeightedCoverage(nil, nil)), ""},
 		{"probability: above 1", err(NewProbabilisticCoverage([][]float64{{.5, 1.5}}, nil)), "p[0][1] is 1.5, want a number in [0, 1]"},
 		{"probability: negative", err(NewProbabilisticCoverage([][]float64{{-.5}}, nil)), "p[0][0] is -0.5"},

@@ -32,6 +32,10 @@ func checkWeights(weights []float64) error {
 	return nil
 }
 
+// maxUnweighted bounds the points or elements where only the lists say how many there are: a state holds a number of each, so that a
+// single large index, perhaps a hash by mistake, would take all memory.
+const maxUnweighted = 1 << 28
+
 // width returns the length of the rows, which must be equal, and that of weights unless they are nil.
 func width(name string, rows [][]float64, weights []float64) (int, error) {
 	d := len(weights)

@@ -19,12 +19,24 @@ type coverage struct {
 //
 // Row covers[i] lists the elements of candidate i, such as topics, fields or tests, in any order; one that is listed twice counts once.
 //
-// There are len(covers) candidates and len(weights) elements. An element outside 0..len(weights)-1, a weight that is negative or not
-// finite, and weights that add up to more than the largest number make the error [bps.ErrBenefit]. The slices are copied. A gain reads
-// the elements of one candidate.
+// There are len(covers) candidates and len(weights) elements. Nil weights mean 1 for each element up to the largest that a row names, of
+// at most 2^28. An element outside 0..len(weights)-1, a weight that is negative or not finite, and weights that add up to more than the
+// largest number make the error [bps.ErrBenefit]. The slices are copied. A gain reads the elements of one candidate.
 func NewWeightedCoverage(covers [][]int, weights []float64) (bps.Incremental, error) {
 	if err := checkWeights(weights); err != nil {
 		return nil, err
+	}
+	if weights == nil {
+		elements := 0
+		for i, row := range covers {
+			for _, e := range row {
+				if e < 0 || e >= maxUnweighted {
+					return nil, invalid("covers[%d] has element %d, want one of 0..%d, as there are no weights", i, e, maxUnweighted-1)
+				}
+				elements = max(elements, e+1)
+			}
+		}
+		weights = slices.Repeat([]float64{1}, elements)
 	}
 	all := 0.0
 	for _, w := range weights {

@@ -26,13 +26,25 @@ type nearest struct {
 // them for candidate i, in any order, and every other similarity is 0. [Nearest] makes the lists from vectors; for very many vectors an
 // approximate index does.
 //
-// There are len(neighbors) candidates and len(weights) points. A point outside 0..len(weights)-1, one that is twice in a list, a
-// similarity that is not finite, a weight that is negative or not finite, and products that overflow make the error [bps.ErrBenefit]. The
-// slices are copied. Memory is 12 bytes a neighbor. A gain reads the neighbors of one candidate, but at the empty set it is a
-// look-up; a clone copies 8 bytes a point.
+// There are len(neighbors) candidates and len(weights) points. Nil weights mean 1 for each point up to the largest that a list names, of
+// at most 2^28. A point outside 0..len(weights)-1, one that is twice in a list, a similarity that is not finite, a weight that is
+// negative or not finite, and products that overflow make the error [bps.ErrBenefit]. The slices are copied. Memory is 12 bytes a
+// neighbor. A gain reads the neighbors of one candidate, but at the empty set it is a look-up; a clone copies 8 bytes a point.
 func NewNearestFacilityLocation(neighbors [][]Neighbor, weights []float64) (bps.Incremental, error) {
 	if err := checkWeights(weights); err != nil {
 		return nil, err
+	}
+	if weights == nil {
+		points := 0
+		for i, list := range neighbors {
+			for _, nb := range list {
+				if nb.Point < 0 || nb.Point >= maxUnweighted {
+					return nil, invalid("neighbors[%d] has point %d, want one of 0..%d, as there are no weights", i, nb.Point, maxUnweighted-1)
+				}
+				points = max(points, nb.Point+1)
+			}
+		}
+		weights = slices.Repeat([]float64{1}, points)
 	}
 	if uint64(len(weights)) > math.MaxUint32 {
 		return nil, invalid("%d points, want at most 2^32-1", len(weights))

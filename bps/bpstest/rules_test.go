@@ -34,6 +34,14 @@ type double struct {
 	copy  func(s, src *state)
 }
 
+// sized is a double that says how many candidates it is for.
+type sized struct {
+	double
+	n int
+}
+
+func (s sized) Len() int { return s.n }
+
 func (d double) Value(set []int) float64 { return right(set) }
 func (d double) Start() bps.Gains        { return &state{d: d} }
 
@@ -122,6 +130,7 @@ func TestRulesFindDefects(t *testing.T) {
 	}{
 		{"function", func() bps.Benefit { return bps.BenefitFunc(right) }, nil, "correct"},
 		{"fast path", func() bps.Benefit { return double{} }, nil, "correct"},
+		{"other size", func() bps.Benefit { return sized{n: 5} }, []string{"len"}, "Select refuses it for 4 candidates and for 12"},
 		{"NaN", func() bps.Benefit {
 			return bps.BenefitFunc(func(set []int) float64 {
 				if len(set) == 3 {
@@ -203,10 +212,11 @@ func TestRulesFindDefects(t *testing.T) {
 	}
 }
 
-// Rules bear no candidates and one.
+// Rules bear no candidates and one, and a benefit may say how many there are.
 func TestRulesFewCandidates(t *testing.T) {
 	for n := range 3 {
 		Run(t, n, func() bps.Benefit { return double{} })
+		Run(t, n, func() bps.Benefit { return sized{n: n} })
 	}
 }
 
@@ -239,30 +249,49 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// Run fails in the subtest of the broken rule and in no other. The test runs itself again, since a failure cannot be taken back.
+// few panics, as an index into a slice does, for a candidate that it was not made for.
+type few []float64
+
+func (f few) Len() int { return len(f) }
+
+func (f few) Value(set []int) float64 {
+	sum := 0.0
+	for _, i := range set {
+		sum += f[i]
+	}
+	return sum
+}
+
+// Run fails in the subtest of the broken rule and in no other, and does not go on with a wrong number of candidates. The test runs
+// itself again, since a failure cannot be taken back.
 func TestRunFails(t *testing.T) {
 	const variable = "BPSTEST_BROKEN"
-	if os.Getenv(variable) != "" {
-		Run(t, 4, keeps)
+	broken := map[string]func() bps.Benefit{"keeps": keeps, "few": func() bps.Benefit { return few{1, 2, 3} }}
+	if newBenefit := broken[os.Getenv(variable)]; newBenefit != nil {
+		Run(t, 4, newBenefit)
 		return
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.run=^TestRunFails$", "-test.v")
-	cmd.Env = append(os.Environ(), variable+"=1")
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Errorf("the test of a broken benefit passes")
-	}
-	var got []string
-	for _, m := range regexp.MustCompile(`--- (\w+): TestRunFails/(\w+)`).FindAllSubmatch(out, -1) {
-		got = append(got, string(m[2])+" "+string(m[1]))
-	}
-	want := []string{"finite PASS", "pure PASS", "monotone PASS", "submodular PASS", "slice FAIL", "concurrent PASS", "gains PASS",
-		"state_value PASS", "gain_changes_nothing PASS", "clone PASS"}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("-want +got:\n%s\n%s", diff, out)
+	for name, want := range map[string][]string{
+		"keeps": {"len PASS", "finite PASS", "pure PASS", "monotone PASS", "submodular PASS", "slice FAIL", "concurrent PASS", "gains PASS",
+			"state_value PASS", "gain_changes_nothing PASS", "clone PASS"},
+		"few": {"len FAIL"},
+	} {
+		cmd := exec.Command(exe, "-test.run=^TestRunFails$", "-test.v")
+		cmd.Env = append(os.Environ(), variable+"="+name)
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("%s: the test of a broken benefit passes", name)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`--- (\w+): TestRunFails/(\w+)`).FindAllSubmatch(out, -1) {
+			got = append(got, string(m[2])+" "+string(m[1]))
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: -want +got:\n%s\n%s", name, diff, out)
+		}
 	}
 }

@@ -573,6 +573,24 @@ func TestUnknownNames(t *testing.T) {
 			}
 		}
 	}
+	// A name without a row reads differently for want of a map, of functions and of features.
+	for _, tt := range []struct {
+		name string
+		err  func() error
+		want string
+	}{
+		{"no map", func() error { _, err := plain.Supply("new"); return err }, `learn: unknown name: skill "new" was in no record`},
+		{"no features", func() error { _, err := mapped.Supply("other"); return err },
+			`learn: unknown name: skill "other" was in no record and has no features`},
+		{"loaded", func() error { _, err := loaded.Predict("q", []string{"new"}, 0); return err },
+			`learn: unknown name: skill "new" was in no record and the model has no skill features: WithFeatures gives it some`},
+		{"loaded", func() error { _, err := loaded.Benefit("new", nil); return err },
+			`learn: unknown name: query "new" was in no record and the model has no query features: WithFeatures gives it some`},
+	} {
+		if err := tt.err(); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
 	u, err := mapped.Supply("new")
 	if err != nil {
 		t.Fatal(err)

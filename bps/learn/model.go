@@ -8,9 +8,9 @@ import (
 	"github.com/throughline-go/throughline/bps"
 )
 
-// A Model holds what [Fit] has learned. It never changes, and any number of goroutines may use it. Methods that take names return an
-// [ErrUnknown] for one that was in no record, unless it has features and the side of it was fitted with features: then an
-// [ErrFeatures] if these are bad.
+// A Model holds what [Fit] has learned. It never changes but by UnmarshalJSON, and any number of goroutines may use it. Methods that
+// take names return an [ErrUnknown] for one that was in no record, unless it has features and the side of it was fitted with features:
+// then an [ErrFeatures] if these are bad.
 type Model struct {
 	form            Form
 	dim             int
@@ -59,8 +59,12 @@ func (r *rows) find(name string, dim int) ([]float64, int, error) {
 	if i, ok := r.number[name]; ok {
 		return r.row[i], i, nil
 	}
-	if r.weight == nil || r.features == nil {
+	if r.weight == nil {
 		return nil, 0, fmt.Errorf("%w: %s %q was in no record", ErrUnknown, r.kind, name)
+	}
+	if r.features == nil {
+		return nil, 0, fmt.Errorf("%w: %s %q was in no record and the model has no %[2]s features: WithFeatures gives it some",
+			ErrUnknown, r.kind, name)
 	}
 	x := r.features(name)
 	if x == nil {

@@ -13,7 +13,7 @@ import (
 const (
 	formatName    = "throughline/bps/learn"
 	formatVersion = 1
-	maxFile       = 64 << 20 // bytes
+	maxFile       = 16 << 20 // bytes
 	maxDepth      = 4        // of arrays and objects in one another
 )
 
@@ -42,8 +42,36 @@ var formNames = [...]string{Ceiling: "ceiling", Offset: "offset"}
 //	 "skills":{"names":[...],"rows":[[...],...],"map":[[...],...]},"queries":{...}}
 //
 // Rows have dim numbers; names ascend and have a row each; a map has a row a feature and is absent where there are none; base has c or b of
-// every query, or a single one where queries have a map. More than 64 MiB are an error.
+// every query, or a single one where queries have a map. More than 16 MiB are an error.
 func (m *Model) Save(w io.Writer) error {
+	data, err := m.encode()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// MarshalJSON returns the line that [Model.Save] writes, without the end of it, so that a model can be a part of other JSON. Note that
+// [json.Marshal] then writes <, > and & in names as escapes, which make no other model but a longer text.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	data, err := m.encode()
+	return bytes.TrimSuffix(data, []byte("\n")), err
+}
+
+// UnmarshalJSON makes m the model that [Load] reads from data, with the same checks. Null is an [ErrFormat] too. Nobody else may use m
+// meanwhile; after an error it is as it was.
+func (m *Model) UnmarshalJSON(data []byte) error {
+	loaded, err := decode(data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	*m = *loaded
+	return nil
+}
+
+// encode returns the line that Save writes.
+func (m *Model) encode() ([]byte, error) {
 	side := func(r *rows) rowsFile {
 		return rowsFile{append([]string{}, r.names...), append([][]float64{}, r.row...), r.weight}
 	}
@@ -52,17 +80,16 @@ func (m *Model) Save(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(modelFile{formatName, formatVersion, formNames[m.form], m.dim, m.kappa, m.base, side(&m.skills), side(&m.queries)})
 	if err != nil {
-		return fmt.Errorf("learn: %w", err)
+		return nil, fmt.Errorf("learn: %w", err)
 	}
 	if buf.Len() > maxFile {
-		return fmt.Errorf("learn: the model takes %d bytes, want at most %d", buf.Len(), maxFile)
+		return nil, fmt.Errorf("learn: the model takes %d bytes, want at most %d", buf.Len(), maxFile)
 	}
-	_, err = w.Write(buf.Bytes())
-	return err
+	return buf.Bytes(), nil
 }
 
 // Load reads what [Model.Save] wrote, to the end of r. It is strict: anything else, such as an unknown or repeated field, a number that no
-// fit produces, or more than 64 MiB, is an [ErrFormat]. Errors of r are returned as they are. What it accepts can be saved and loaded
+// fit produces, or more than 16 MiB, is an [ErrFormat]. Errors of r are returned as they are. What it accepts can be saved and loaded
 // again with the same bytes. Time and memory are bounded by the length, but one of many tiny rows can take 50 times its bytes. For names
 // that were in no record, the model needs [Model.WithFeatures].
 func Load(r io.Reader) (*Model, error) {

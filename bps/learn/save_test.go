@@ -3,7 +3,9 @@ package learn
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -110,7 +112,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	_, err := Load(strings.NewReader(strings.Repeat(" ", maxFile+1)))
-	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "more than 67108864 bytes") {
+	if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "more than 16777216 bytes") {
 		t.Errorf("Load of a large file: %v", err)
 	}
 	broken := errors.New("broken")
@@ -130,6 +132,60 @@ func TestSaveFails(t *testing.T) {
 	}
 	if err := m.Save(brokenWriter{}); err == nil {
 		t.Error("Save to a broken writer: no error")
+	}
+	m.skills.names[1] = strings.Repeat("b", 16<<20)
+	if err := m.Save(io.Discard); err == nil || !strings.Contains(err.Error(), "want at most 16777216") {
+		t.Errorf("Save of a large model: %v", err)
+	}
+	if _, err := json.Marshal(m); err == nil || !strings.Contains(err.Error(), "want at most 16777216") {
+		t.Errorf("Marshal of a large model: %v", err)
+	}
+}
+
+// A model inside of other JSON is what Save writes, and is read as Load reads it.
+func TestJSON(t *testing.T) {
+	type file struct {
+		Name  string
+		Model *Model
+	}
+	m, err := Load(strings.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := m.MarshalJSON()
+	if err != nil || string(line)+"\n" != small {
+		t.Errorf("MarshalJSON = %s, %v, want the line of Save", line, err)
+	}
+	data, err := json.Marshal(file{"x", m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"Name":"x","Model":` + strings.TrimSpace(strings.Replace(small, "<", `\u003c`, 1)) + `}`
+	if diff := cmp.Diff(want, string(data)); diff != "" {
+		t.Errorf("Marshal (-want +got):\n%s", diff)
+	}
+	var got file
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(small, save(t, got.Model)); diff != "" {
+		t.Errorf("saved after Unmarshal (-want +got):\n%s", diff)
+	}
+	if data, err = json.Marshal(file{Name: "x"}); err != nil || string(data) != `{"Name":"x","Model":null}` {
+		t.Errorf("Marshal without a model = %s, %v", data, err)
+	}
+
+	for _, in := range []string{
+		"{}", "null", strings.Replace(small, `"dim":2`, `"dim":3`, 1), strings.Replace(small, `"kappa"`, `"x":1,"kappa"`, 1),
+	} {
+		_, want := Load(strings.NewReader(in))
+		err := m.UnmarshalJSON([]byte(in))
+		if !errors.Is(err, ErrFormat) || err.Error() != want.Error() {
+			t.Errorf("UnmarshalJSON(%s) = %v, want that of Load, %v", in, err, want)
+		}
+	}
+	if save(t, m) != small {
+		t.Error("UnmarshalJSON has changed a model and returned an error")
 	}
 }
 

@@ -18,6 +18,7 @@ package budget
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/throughline-go/throughline/bps"
@@ -27,16 +28,18 @@ import (
 // Select returns the skills to show to a model for a task, best first, and how they were chosen; positions in the selection are those
 // of skills. Name, description and body count for relevance and for the budget.
 //
-// Options are those of [bps.FromTexts]; o.Count counts what [Render] writes. If o.Select has no Recheck, the chosen skills are counted
+// Options are those of [bps.FromTexts]; o.Count counts what [Render] writes. If o.Search has no Recheck, the chosen skills are counted
 // again as one rendered text, o.Overhead added, and the selection shrinks if that is more than the budget: counters of most models
 // do not add up exactly. To have a skill that the task names, set o.PinNamed.
 //
-// Errors are those of FromTexts; a nil skill is one too. Both results are nil then, except when ctx ends in the search: then they are
-// the best so far.
+// The text that is counted again has the skills in the order of the argument, not best first: a counter should not depend on their order.
+//
+// Errors are those of FromTexts; a nil skill, or a nil pointer as one, is an error too. Both results are nil then, except when ctx ends
+// in the search: then they are the best so far.
 func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget int, o *bps.TextOptions) ([]S, *bps.Selection, error) {
 	texts := make([]bps.Text, len(skills))
 	for i, s := range skills {
-		if any(s) == nil {
+		if missing(s) {
 			return nil, nil, fmt.Errorf("budget: skill %d is nil", i)
 		}
 		texts[i] = text(s)
@@ -46,8 +49,8 @@ func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget 
 		options = *o
 	}
 	var search bps.Options
-	if options.Select != nil {
-		search = *options.Select
+	if options.Search != nil {
+		search = *options.Search
 	}
 	if search.Recheck == nil {
 		count := options.Count
@@ -65,7 +68,7 @@ func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget 
 			}
 			return n + options.Overhead
 		}
-		options.Select = &search
+		options.Search = &search
 	}
 	sel, err := bps.FromTexts(ctx, task, texts, budget, &options)
 	if sel == nil {
@@ -76,6 +79,12 @@ func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget 
 		chosen = append(chosen, skills[i])
 	}
 	return chosen, sel, err
+}
+
+// missing also finds a nil pointer inside the interface.
+func missing(s skill.Skill) bool {
+	v := reflect.ValueOf(s)
+	return s == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Render writes skills one after another, each as its name, its description and its body without newlines around it, every part that

@@ -122,6 +122,7 @@ func TestSelectErrors(t *testing.T) {
 		text   string
 	}{
 		{"nil skill", []skill.Skill{desk[0], nil}, 9, nil, nil, "budget: skill 1 is nil"},
+		{"nil pointer", []skill.Skill{(*skill.Document)(nil)}, 9, nil, nil, "budget: skill 0 is nil"},
 		{"budget", []skill.Skill{desk[0]}, -1, nil, bps.ErrBudget, "-1"},
 		{"count", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(string) int { return -1 }}, bps.ErrTokens, `"get-order"`},
 		{"rendered count", []skill.Skill{desk[0], desk[1]}, 99, &bps.TextOptions{Overhead: 5, Count: func(s string) int {
@@ -146,12 +147,12 @@ func TestSelectRecheck(t *testing.T) {
 		seen = append(seen, slices.Clone(set))
 		return 1
 	}}
-	o := &bps.TextOptions{Select: search}
+	o := &bps.TextOptions{Search: search}
 	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || len(seen) != 1 {
 		t.Errorf("%v after the counts %v, want one", err, seen)
 	}
 	o = &bps.TextOptions{}
-	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || o.Select != nil {
+	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || o.Search != nil {
 		t.Errorf("%v, %+v: the options were changed", err, o)
 	}
 }

@@ -427,7 +427,7 @@ func shipped(o *offer) (method, error) {
 	if err != nil {
 		return method{}, err
 	}
-	options := &bps.TextOptions{Select: &bps.Options{Certify: new(false)}}
+	options := &bps.TextOptions{Search: &bps.Options{Certify: new(false)}}
 	run := func(ctx context.Context, q *request, budget int) (pick, error) {
 		s, err := x.Select(ctx, q.query, budget, options)
 		if err != nil {

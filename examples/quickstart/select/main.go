@@ -23,5 +23,9 @@ func main() {
 	for _, i := range sel.Items {
 		fmt.Println(tools[i].Name)
 	}
-	fmt.Printf("%d tokens, proven to have at least %.0f %% of the largest possible benefit\n", sel.Tokens, 100*sel.Certificate.Ratio)
+	fmt.Printf("%d tokens", sel.Tokens)
+	if c := sel.Certificate; c != nil {
+		fmt.Printf(", proven to have at least %.0f %% of the largest possible benefit", 100*c.Ratio)
+	}
+	fmt.Println()
 }

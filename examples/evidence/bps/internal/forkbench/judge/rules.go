@@ -54,7 +54,7 @@ func rules() []rule {
 			return sel.Items, nil
 		}},
 		{name: "bps_texts", priced: true, choose: func(ctx context.Context, q *question, budget int, kappa float64) ([]int, error) {
-			sel, err := q.texts.Select(ctx, q.task.Text, budget, &bps.TextOptions{PenaltyPerToken: kappa, Select: options})
+			sel, err := q.texts.Select(ctx, q.task.Text, budget, &bps.TextOptions{PenaltyPerToken: kappa, Search: options})
 			if err != nil {
 				return nil, err
 			}
