@@ -111,15 +111,12 @@ func (g *capabilityGains) Gain(i int) float64 {
 }
 
 func (g *capabilityGains) Add(i int) {
-	missing := g.missing
-	covers := g.c.covers[i*len(missing):][:len(missing)]
-	gain := 0.0
-	for k, m := range missing {
-		part := m * covers[k]
-		gain += part
-		missing[k] = m - part
+	d := len(g.missing)
+	covers := g.c.covers[i*d:][:d]
+	g.value += floats.Dot(g.missing, covers)
+	for k, m := range g.missing {
+		g.missing[k] = m - m*covers[k]
 	}
-	g.value += gain
 }
 
 func (g *capabilityGains) Value() float64 { return g.value }

@@ -45,9 +45,11 @@ type walker struct {
 	near   []int       // scratch of settle
 	stale  []float64   // by position: the smallest key seen in a following chain
 	row    []float64   // gains at a seed, by position
-	keys   []float64   // of newStep
-	best   []int32     // of newStep
-	barred []bool      // what a seed prunes, by position
+	traces []trace     // of newTrace
+	best   []int32     // of newStep, as the next two
+	keys   []float64
+	above  []float32
+	barred []bool // what a seed prunes, by position
 }
 
 // unbounded is the stale gain or key of a candidate that has none yet.

@@ -77,7 +77,7 @@
 //
 // For n candidates there are up to n*n/2 chains of at most n steps, and Level3 has n*n*n/6; the levels and BothOrders each double them. A
 // step looks at the few candidates whose bounds, from the chains of the single candidates, leave them in question. Memory is
-// 12*n*n bytes for every step of those chains, up to 12 MiB for each order or for one step if that is more, and the frontier, which can
+// 16*n*n bytes for every step of those chains, up to 16 MiB for each order or for one step if that is more, and the frontier, which can
 // have thousands of sets. For larger n a prefilter keeps Options.MaxPool candidates, except in Level0, which takes time linear in n
 // for a start and then little more than the square of the number of picks.
 //

@@ -23,13 +23,13 @@ func (s *search) prefilter(ctx context.Context, sel *Selection, p Problem, o *Op
 		return nil
 	}
 	s.prepare()
-	for _, o := range []order{byDensity, byGain} {
+	for _, by := range s.distinct([]order{byDensity, byGain}) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("bps: stopped before the first seed: %w", err)
 		}
 		w := s.walkers[0]
 		w.choose(seed{})
-		if err := w.lazy(s.start.Clone(), o); err != nil {
+		if err := w.lazy(s.start.Clone(), by); err != nil {
 			return err
 		}
 	}

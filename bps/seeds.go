@@ -64,6 +64,14 @@ func (s *search) prepare() {
 	}
 }
 
+// distinct leaves out orders that are the same where all candidates have the same tokens.
+func (s *search) distinct(orders []order) []order {
+	if n := len(s.sizes); n == 0 || slices.Min(s.sizes) == slices.Max(s.sizes) {
+		return orders[:1]
+	}
+	return orders
+}
+
 // rank sets s.order, which only seeds, bounds and branch and bound need.
 func (s *search) rank() {
 	s.order = make([]int32, len(s.items))
@@ -77,7 +85,7 @@ func (s *search) rank() {
 
 // grow grows the chains of a plan from every seed, smaller ones first. When ctx ends, the sets found so far stay in the pools.
 func (s *search) grow(ctx context.Context, p plan) error {
-	const room = 1 << 20 // positions in the steps of all traces of an order, of 12 bytes each
+	const room = 1 << 20 // positions in the steps of all traces of an order, of 16 bytes each
 	n := len(s.items)
 	s.steps = max(1, room/max(1, n*n))
 	s.seeds = 1
@@ -86,6 +94,7 @@ func (s *search) grow(ctx context.Context, p plan) error {
 		s.seeds += ways
 	}
 	s.prepare()
+	p.orders = s.distinct(p.orders)
 	if p.size > 0 || s.walkers[0].bound != nil {
 		s.rank()
 	}

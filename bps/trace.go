@@ -1,5 +1,7 @@
 package bps
 
+import "math"
+
 // A trace is what the chain of a single candidate saw. Gains at its sets bound those at larger sets, so that the chain of a larger
 // seed, which often makes the same picks, need compute only few.
 type trace struct {
@@ -7,15 +9,18 @@ type trace struct {
 	steps []step  // steps[t] is about the set after t picks; they may end early
 }
 
+// A step has upper bounds on the keys at one set. It is laid out for few cache lines: most of them are read once.
 type step struct {
-	best []int32   // positions of what fits and gains something, by key, the largest first
-	keys []float64 // by position; 0 for what is not in best
+	best  []int32   // positions of what fits and gains something, by key, the largest first
+	keys  []float64 // of best
+	above []float32 // by position: rounded up, 0 for what is not in best
 }
 
-// trace is the chain of w.chosen, a single candidate with the state st, with all gains computed. row has the gains at first, by
-// position.
+// trace is the chain of w.chosen, a single candidate with the state st. row has the gains at first, by position. More gains are computed than
+// the chain needs, as closer bounds spare others more: those of candidates with a stale key of at least half the best. For pools of
+// 31 to 200 candidates that is about the fewest in all.
 func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
-	t := &trace{steps: make([]step, 0, 8)}
+	t := w.newTrace()
 	w.open = w.open[:0]
 	for _, j := range w.order {
 		if !w.in[j] && w.fits(j) {
@@ -34,9 +39,10 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 		if len(t.steps) < w.steps {
 			s := w.newStep()
 			for _, c := range open {
-				s.keys[c.at] = c.key
 				if c.gain > 0 || w.full {
 					s.best = append(s.best, c.at)
+					s.keys = append(s.keys, c.key)
+					s.above[c.at] = roundUp(c.key)
 				}
 			}
 			t.steps = append(t.steps, s)
@@ -48,14 +54,17 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 		if err := w.add(st, &open[0]); err != nil {
 			return nil, err
 		}
-		fit := 0
+		fit, enough := 0, -1.0
 		for _, c := range open[1:] {
 			if !w.fits(c.at) {
 				continue
 			}
-			c, err := w.fresh(st, c.at, c.key, o)
-			if err != nil {
-				return nil, err
+			if c.key >= enough {
+				var err error
+				if c, err = w.fresh(st, c.at, c.key, o); err != nil {
+					return nil, err
+				}
+				enough = max(enough, c.key*0.5)
 			}
 			open[fit] = c
 			fit++
@@ -64,15 +73,38 @@ func (w *walker) trace(st Gains, row []float64, o order) (*trace, error) {
 	}
 }
 
+// newTrace returns an empty trace. Many are allocated together.
+func (w *walker) newTrace() *trace {
+	const many, usual = 32, 16 // traces at a time, steps of each
+	if len(w.traces) == 0 {
+		w.traces = make([]trace, many)
+		steps, picks := make([]step, many*usual), make([]int32, many*usual)
+		for k := range w.traces {
+			w.traces[k] = trace{picks: picks[k*usual:][:0:usual], steps: steps[k*usual:][:0:usual]}
+		}
+	}
+	t := &w.traces[0]
+	w.traces = w.traces[1:]
+	return t
+}
+
 // newStep returns an empty step. Many are allocated together.
 func (w *walker) newStep() step {
 	n := len(w.items)
-	if len(w.keys) < n {
-		w.keys, w.best = make([]float64, 32*n), make([]int32, 32*n)
+	if len(w.best) < n {
+		w.best, w.keys, w.above = make([]int32, 32*n), make([]float64, 32*n), make([]float32, 32*n)
 	}
-	s := step{w.best[:0:n], w.keys[:n:n]}
-	w.keys, w.best = w.keys[n:], w.best[n:]
+	s := step{w.best[:0:n], w.keys[:0:n], w.above[:n:n]}
+	w.best, w.keys, w.above = w.best[n:], w.keys[n:], w.above[n:]
 	return s
+}
+
+func roundUp(x float64) float32 {
+	y := float32(x)
+	if float64(y) < x {
+		y = math.Nextafter32(y, math.MaxFloat32)
+	}
+	return y
 }
 
 // A follower is a trace whose first picks are all in the set of a chain.
@@ -86,6 +118,7 @@ type follower struct {
 // ends, as all that would follow is recorded already.
 func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d seed) error {
 	var all [3]follower
+	var bounds [3][]float32
 	followers := all[:d.size]
 	for k, a := range d.at[:d.size] {
 		followers[k].trace = singles[a].traces[o]
@@ -108,21 +141,30 @@ func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d se
 			}
 		}
 		// The bounds of the trace with the most common picks are the closest, and a bound of any kind will do to pass by a candidate.
-		best, enough := candidate{key: -1}, -1.0
 		first := &followers[lead].steps[followers[lead].picked]
-		for _, j := range first.best {
-			bound := first.keys[j]
+		others := bounds[:0]
+		for k := range followers {
+			if k != lead {
+				others = append(others, followers[k].steps[followers[k].picked].above)
+			}
+		}
+		best, enough, left := candidate{key: -1}, -1.0, w.budget-w.used
+	candidates:
+		for k, j := range first.best {
+			bound := first.keys[k]
 			if bound < enough {
 				break
 			}
-			bound = min(bound, w.stale[j])
-			for k := range followers {
-				if k != lead {
-					bound = min(bound, followers[k].steps[followers[k].picked].keys[j])
-				}
-			}
-			if bound < enough || w.in[j] || !w.fits(j) || barred != nil && barred[j] {
+			if w.in[j] || w.sizes[j] > left || w.stale[j] < enough || barred != nil && barred[j] {
 				continue
+			}
+			if w.stale[j] < bound {
+				bound = w.stale[j]
+			}
+			for _, above := range others {
+				if float64(above[j]) < enough {
+					continue candidates
+				}
 			}
 			c, err := w.fresh(st, j, bound, o)
 			if err != nil {

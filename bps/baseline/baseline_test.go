@@ -316,6 +316,30 @@ func TestUnit(t *testing.T) {
 	})
 }
 
+// rough is the number of candidates, with gains that are too small by less than the 1e-9 that they may be.
+type rough struct{}
+
+func (rough) Value(set []int) float64 { return float64(len(set)) }
+func (rough) Start() bps.Gains        { return new(roughGains(0)) }
+
+type roughGains float64
+
+func (g *roughGains) Gain(i int) float64 { return 1 - 1e-10*float64(i) }
+func (g *roughGains) Add(i int)          { *g += roughGains(g.Gain(i)) }
+func (g *roughGains) Value() float64     { return float64(*g) }
+func (g *roughGains) Clone() bps.Gains   { return new(*g) }
+
+// GreedyMax rates by values what is about the best by gains.
+func TestRoughGains(t *testing.T) {
+	got, err := GreedyMax(ctx, bps.Problem{Tokens: []int{2, 1}, Budget: 2, Benefit: rough{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{1}, got.Items); diff != "" {
+		t.Errorf("one of two equal candidates, that with fewer tokens (-want +got):\n%s", diff)
+	}
+}
+
 // Tiny benefits: what Select chooses, GreedyMax and RandomBest choose.
 func TestTinyBenefits(t *testing.T) {
 	p := bps.Problem{Tokens: []int{2, 1}, Budget: 2, Benefit: additive(3e-13, 1e-13)}
