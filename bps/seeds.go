@@ -44,6 +44,7 @@ type search struct {
 	gains []float64 // of items at always
 	order []int32   // positions in items, by gain per token
 	scope string    // of a guarantee
+	floor []float64 // by tokens: the largest benefit of what was found with the smaller seeds; nil if all sets are to be seen
 
 	walkers  []*walker // one a worker
 	steps    int       // of a trace
@@ -61,6 +62,19 @@ func (s *search) prepare() {
 	for _, w := range s.walkers {
 		w.in, w.barred = make([]bool, n), make([]bool, n)
 		w.stale, w.row = make([]float64, n), make([]float64, n)
+	}
+}
+
+// raiseFloor sets s.floor to what was found so far. It is the same whatever the number of workers.
+func (s *search) raiseFloor() {
+	if s.full || s.walkers[0].bound != nil || s.walkers[0].pool.best == nil {
+		return
+	}
+	s.floor = slices.Clone(s.walkers[0].pool.best)
+	for _, w := range s.walkers[1:] {
+		for t, b := range w.pool.best {
+			s.floor[t] = max(s.floor[t], b)
+		}
 	}
 }
 
@@ -125,6 +139,7 @@ func (s *search) grow(ctx context.Context, p plan) error {
 			return err
 		}
 	}
+	s.raiseFloor()
 	for size := 2; size <= p.size; size++ {
 		err := s.each(n, func(w *walker, a int) error {
 			return w.fromLarger(next, p, singles, s.single(int32(a), singles[a].state), size)

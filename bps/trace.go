@@ -99,13 +99,8 @@ func (w *walker) newStep() step {
 	return s
 }
 
-func roundUp(x float64) float32 {
-	y := float32(x)
-	if float64(y) < x {
-		y = math.Nextafter32(y, math.MaxFloat32)
-	}
-	return y
-}
+// roundUp returns a number that is not below x > 0 and needs half the memory.
+func roundUp(x float64) float32 { return float32(max(x*(1+1.2e-7), 1e-30)) }
 
 // A follower is a trace whose first picks are all in the set of a chain.
 type follower struct {
@@ -148,6 +143,9 @@ func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d se
 				others = append(others, followers[k].steps[followers[k].picked].above)
 			}
 		}
+		if barred == nil && o == byDensity && w.cannotRise(first) {
+			return nil
+		}
 		best, enough, left := candidate{key: -1}, -1.0, w.budget-w.used
 	candidates:
 		for k, j := range first.best {
@@ -182,4 +180,33 @@ func (w *walker) follow(st Gains, o order, barred []bool, singles []single, d se
 			return err
 		}
 	}
+}
+
+// cannotRise reports whether no set that w.chosen grows into can be on the frontier: what the candidates of a step, whose keys are bounds by
+// density, could add at most stays below what smaller seeds have reached with as many tokens.
+func (w *walker) cannotRise(st *step) bool {
+	if w.floor == nil {
+		return false
+	}
+	value, used, left := w.search.value+w.value, w.used+w.offset, w.budget-w.used
+	for k, j := range st.best {
+		size := w.sizes[j]
+		if w.in[j] || size > left {
+			continue
+		}
+		next := min(used+size, len(w.floor)-1)
+		value += st.keys[k] * float64(next-used)
+		if !w.low(value, used) {
+			return false
+		}
+		if used = next; used == len(w.floor)-1 {
+			break
+		}
+	}
+	return true
+}
+
+// low reports whether a benefit is below the floor at the given tokens.
+func (w *walker) low(benefit float64, tokens int) bool {
+	return benefit < w.floor[tokens]-1e-9*max(benefit, math.Abs(w.base))
 }
