@@ -16,14 +16,17 @@ const maxCapacities = 256 // of small budgets; of large ones half as many
 // and, for a price kappa of a token, none has an objective above the same with the positive G(i|S) - kappa*tokens(i).
 // Benefits are over those of search.always, and capacities without its tokens.
 type bound struct {
-	kappa      float64 // 0 if the penalty is not linear
-	capacities []int   // ascending; the last one is the budget
+	kappa      float64   // 0 if the penalty is not linear
+	capacities []int     // ascending; the last one is the budget
+	at         []float64 // the same
 	upper      []float64
 	objective  float64
 
-	rest []share // scratch: what a set leaves, by gain per token, the largest first
-	size int     // of the set seen last
-	most int     // tokens of the largest candidate
+	rest  []share // scratch: what a set leaves, by gain per token, the largest first; upper bounds behind what fills the budget
+	top   []share // scratch of see, as the next
+	spare []share
+	size  int // of the set seen last
+	most  int // tokens of the largest candidate
 }
 
 type share struct {
@@ -49,9 +52,9 @@ func newBound(s *search, kappa float64) *bound {
 		b.capacities = append(b.capacities, c)
 	}
 	slices.Reverse(b.capacities)
-	b.upper = make([]float64, len(b.capacities))
-	for k := range b.upper {
-		b.upper[k] = math.Inf(1)
+	b.at, b.upper = make([]float64, len(b.capacities)), make([]float64, len(b.capacities))
+	for k, c := range b.capacities {
+		b.at[k], b.upper[k] = float64(c), math.Inf(1)
 	}
 	for _, i := range s.items {
 		b.most = max(b.most, s.tokens[i])
@@ -62,15 +65,24 @@ func newBound(s *search, kappa float64) *bound {
 // see lowers the bounds by those that the set w.chosen gives, whose state is st.
 func (b *bound) see(w *walker, st Gains) error {
 	value := w.value
+	small := len(w.chosen) <= len(w.always)+1        // only small sets give good bounds for small capacities
 	if len(b.rest) == 0 || len(w.chosen) <= b.size { // a new chain
 		b.rest = b.rest[:0]
 		for _, j := range w.order {
-			b.rest = append(b.rest, share{tokens: float64(w.sizes[j]), at: j})
+			b.rest = append(b.rest, share{key: w.key(j, w.gains[j], byDensity), tokens: float64(w.sizes[j]), at: j})
 		}
 	}
 	b.size = len(w.chosen)
-	// The order changes little from one set of a chain to the next: then insertion is quick.
-	for k := range b.rest {
+	// Shares of the set before are upper bounds. Those that may fill the budget are computed again, the largest first, until the best of
+	// them do fill it and are above what the others can be.
+	top, sure, filled, k := b.top[:0], 0, 0.0, 0
+	for ; k < len(b.rest); k++ {
+		for ; sure < len(top) && top[sure].key >= b.rest[k].key; sure++ {
+			filled += top[sure].tokens
+		}
+		if filled >= float64(w.budget) && !small {
+			break
+		}
 		x := b.rest[k]
 		x.key = 0
 		if !w.in[x.at] {
@@ -80,40 +92,52 @@ func (b *bound) see(w *walker, st Gains) error {
 			}
 			x.key = g / x.tokens
 		}
-		for ; k > 0 && b.rest[k-1].key < x.key; k-- {
-			b.rest[k] = b.rest[k-1]
+		top = append(top, x)
+		i := len(top) - 1
+		for ; i > 0 && top[i-1].key < x.key; i-- {
+			top[i] = top[i-1]
 		}
-		b.rest[k] = x
+		top[i] = x
 	}
+	b.top = top
+	b.spare = mergeShares(b.spare[:0], top, b.rest[k:])
+	b.rest, b.spare = b.spare, b.rest
 
 	b.objective = min(b.objective, value+knapsack(b.rest, float64(w.budget), b.kappa))
-	small := 0
-	if len(w.chosen) <= len(w.always)+1 {
-		// Small capacities exclude large candidates. Only small sets give good bounds there.
-		for small < len(b.capacities) && b.capacities[small] < b.most {
-			c := float64(b.capacities[small])
-			b.upper[small] = min(b.upper[small], value+knapsackOf(b.rest, c))
-			small++
-		}
+	from := 0
+	for ; small && from < len(b.capacities) && b.capacities[from] < b.most; from++ { // they exclude large candidates
+		b.upper[from] = min(b.upper[from], value+knapsackOf(b.rest, b.at[from]))
 	}
-	taken, k := value, 0
-	used := 0.0
-	for c := small; c < len(b.capacities); c++ {
-		capacity := float64(b.capacities[c])
-		for k < len(b.rest) && used+b.rest[k].tokens <= capacity {
-			taken += b.rest[k].key * b.rest[k].tokens
-			used += b.rest[k].tokens
-			k++
+	taken, used := value, 0.0
+	for _, x := range b.rest {
+		end := used + x.tokens
+		for ; from < len(b.at) && b.at[from] < end; from++ {
+			if u := taken + x.key*(b.at[from]-used); u < b.upper[from] {
+				b.upper[from] = u
+			}
 		}
-		u := taken
-		if k < len(b.rest) {
-			u += b.rest[k].key * (capacity - used)
+		if from == len(b.at) {
+			return nil
 		}
-		if u < b.upper[c] {
-			b.upper[c] = u
-		}
+		taken += x.key * x.tokens
+		used = end
+	}
+	for ; from < len(b.at); from++ {
+		b.upper[from] = min(b.upper[from], taken)
 	}
 	return nil
+}
+
+// mergeShares appends two sorted lists to dst as one; of equal ones, those of x come first.
+func mergeShares(dst, x, y []share) []share {
+	for len(x) > 0 && len(y) > 0 {
+		if x[0].key >= y[0].key {
+			dst, x = append(dst, x[0]), x[1:]
+		} else {
+			dst, y = append(dst, y[0]), y[1:]
+		}
+	}
+	return append(append(dst, x...), y...)
 }
 
 // knapsack returns the most that fractions of sorted shares are worth above a price kappa of a token.
@@ -146,8 +170,8 @@ func knapsackOf(q []share, capacity float64) float64 {
 	return sum
 }
 
-// at returns the bound on the benefit, over that of always, of sets of at most capacity tokens.
-func (b *bound) at(capacity int) float64 {
+// within returns the bound on the benefit, over that of always, of sets of at most capacity tokens.
+func (b *bound) within(capacity int) float64 {
 	k, _ := slices.BinarySearch(b.capacities, capacity)
 	return b.upper[k]
 }
@@ -178,7 +202,7 @@ func (s *search) certificate(sel *Selection, p Problem) {
 		}
 		pt.UpperBound = pt.Benefit
 		if most >= s.offset && s.budget >= 0 {
-			if u := s.value + b.at(most-s.offset); u > pt.Benefit+tie {
+			if u := s.value + b.within(most-s.offset); u > pt.Benefit+tie {
 				pt.UpperBound = u
 			}
 		}

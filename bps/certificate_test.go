@@ -145,7 +145,7 @@ func TestBoundWorked(t *testing.T) {
 	for b, want := range map[int]float64{
 		0: 0, 49: 0, 100: 1.553739680, 120: 1.830024756, 149: 2.230638117, 150: 2.244452371, 250: 2.612699843,
 	} {
-		near(s.walkers[0].bound.at(b), want, "X6: a bound on the benefit")
+		near(s.walkers[0].bound.within(b), want, "X6: a bound on the benefit")
 	}
 
 	// What is exported may be better, and is not below the optimum.
