@@ -3,7 +3,7 @@
 //
 // [FromTexts] needs only texts and a query; an [Index] answers many queries over the same texts, and [FromVectors] takes embeddings.
 // [Select] takes any benefit: [NewCapability], [NewClauses], those of package bps/benefit, one that package bps/learn fitted to logs,
-// or a function. Package bps/baseline has the rules that people use instead, for comparison.
+// or a function, which package bps/bpstest tests. Package bps/baseline has the rules that people use instead, for comparison.
 //
 // # Method
 //
@@ -14,9 +14,9 @@
 //
 // Algorithm 1 starts from every set of at most two candidates that fits, the empty one included. It grows each of them by the candidate
 // with the largest gain per token among those that still fit, until none does, and records every set on the way. The recorded
-// set with the largest F is the answer. What is left out cannot change it (ours): the rest of a chain once no candidate gains
-// anything or once another chain had the same set, and gains that an older, larger gain of the same candidate shows to be beaten, as
-// submodular gains never rise.
+// set with the largest F is the answer. What is left out cannot change it while G is submodular (ours): the rest of a chain once no
+// candidate gains anything, once another chain had the same set, or once nothing that fits could lift it to the frontier; and
+// gains that an older, larger gain of the same candidate shows to be beaten.
 //
 // # Modes and guarantees
 //

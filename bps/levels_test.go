@@ -791,3 +791,28 @@ func (g *wrongTableGains) Clone() Gains {
 	clone := *g
 	return &clone
 }
+
+// A lone chain allocates nothing for a pick: twice as many picks cost a few allocations more, for slices that double.
+func TestLazyAllocations(t *testing.T) {
+	c, _ := randomCapability(newRand(1), 2000, 3, 1, 1)
+	allocations := func(picks int) float64 {
+		sel, p := &Selection{}, Problem{Tokens: repeat(1, 2000), Budget: picks, Benefit: c}
+		s := &search{benefit: c, tokens: p.Tokens, budget: picks}
+		w := &walker{search: s}
+		s.walkers = []*walker{w}
+		if err := s.alone(context.Background(), nil, s.sort(sel, p)); err != nil {
+			t.Fatal(err)
+		}
+		s.prepare()
+		return testing.AllocsPerRun(3, func() {
+			w.pool = newPool(picks, 0)
+			w.choose(seed{})
+			if err := w.lazy(s.start.Clone(), byDensity); err != nil || len(w.chosen) != picks {
+				t.Fatal(err, len(w.chosen))
+			}
+		})
+	}
+	if few, many := allocations(200), allocations(400); many > few+8 {
+		t.Errorf("%v allocations for 200 picks, %v for 400", few, many)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -180,12 +181,9 @@ func TestWorkersMany(t *testing.T) {
 	}
 }
 
-// settled gives goroutines that are about to end the chance to.
+// settled gives goroutines that are about to end the chance to: a busy machine may take a while over it.
 func settled(want int) int {
-	for range 10_000 {
-		if runtime.NumGoroutine() <= want {
-			break
-		}
+	for start := time.Now(); runtime.NumGoroutine() > want && time.Since(start) < 10*time.Second; {
 		runtime.Gosched()
 	}
 	return runtime.NumGoroutine()
