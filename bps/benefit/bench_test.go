@@ -204,11 +204,15 @@ func BenchmarkNearestGains(b *testing.B) {
 // Select in the mode Level0 with a budget for about 100 candidates: of 100,000 with 64 neighbors each, and of 4,000 vectors that are
 // the points too, without a certificate. Building the benefit is not timed.
 func BenchmarkLevel0(b *testing.B) {
-	level0 := func(b *testing.B, f bps.Incremental, n int) {
+	// Of equal tokens there is one chain, of 100 picks; else there are two, by gain per token and by gain.
+	level0 := func(b *testing.B, f bps.Incremental, n int, equal bool) {
 		r := rand.New(rand.NewPCG(3, 4))
 		p := bps.Problem{Tokens: make([]int, n), Budget: 20_000, Benefit: f}
 		for i := range p.Tokens {
-			p.Tokens[i] = 150 + r.IntN(101)
+			p.Tokens[i] = 200
+			if !equal {
+				p.Tokens[i] = 150 + r.IntN(101)
+			}
 		}
 		o := &bps.Options{Mode: bps.Level0, Certify: new(false)}
 		var sel *bps.Selection
@@ -228,17 +232,19 @@ func BenchmarkLevel0(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		level0(b, f, n)
+		level0(b, f, n, false)
 	})
 	for _, clusters := range []int{0, 40} {
-		b.Run(fmt.Sprintf("cosine/n=4000/clusters=%d", clusters), func(b *testing.B) {
-			const n = 4000
-			f, err := NewCosineFacilityLocation(randomVectors(rand.New(rand.NewPCG(1, 2)), n, 64, clusters), nil, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			level0(b, f, n)
-		})
+		for _, equal := range []bool{true, false} {
+			b.Run(fmt.Sprintf("cosine/n=4000/clusters=%d/equal=%t", clusters, equal), func(b *testing.B) {
+				const n = 4000
+				f, err := NewCosineFacilityLocation(randomVectors(rand.New(rand.NewPCG(1, 2)), n, 64, clusters), nil, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				level0(b, f, n, equal)
+			})
+		}
 	}
 }
 
