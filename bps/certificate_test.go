@@ -1,6 +1,7 @@
 package bps
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -230,6 +231,130 @@ func TestCertifyDefault(t *testing.T) {
 			if !tt.want && pt.UpperBound != 0 {
 				t.Errorf("%v with %d candidates: point %v without a certificate", tt.mode, tt.n, pt)
 			}
+		}
+	}
+}
+
+// The gains that are not computed would not have lowered a bound: all bounds are the least over the sets of all chains, each with all
+// of its gains.
+func TestBoundIsOfAllGains(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := newRand(rapid.Uint64().Draw(t, "seed"))
+		c, tokens := randomCapability(rng, 2+rng.IntN(9), 1+rng.IntN(4), 1, 1+rng.IntN(40))
+		in := newInstance(tokens, rng.IntN(300), c)
+		p := Problem{Tokens: tokens, Budget: in.budget, Benefit: c, PenaltyPerToken: rapid.SampledFrom([]float64{0, 0.01, 0.1}).Draw(t, "kappa")}
+		mode := rapid.SampledFrom([]Mode{Paper, Level0, Level1, Level2}).Draw(t, "mode")
+		pool := map[Mode]func() map[int]bool{
+			Paper:  func() map[int]bool { return slowLevel(in, 2, false, byDensity) },
+			Level0: func() map[int]bool { return slowLevel0(in) },
+			Level1: func() map[int]bool { return slowLevel(in, 1, true, byDensity) },
+			Level2: func() map[int]bool { return slowLevel(in, 2, true, byDensity) },
+		}[mode]()
+		s, _ := searchAll(t, p, mode)
+		b := s.walkers[0].bound
+		objective, upper := math.Inf(1), slices.Repeat([]float64{math.Inf(1)}, len(b.capacities))
+		for m := range pool {
+			var left []share // by gain per token
+			for _, i := range s.items {
+				if m&(1<<i) == 0 {
+					left = append(left, share{key: (in.values[m|1<<i] - in.values[m]) / float64(tokens[i]), tokens: float64(tokens[i])})
+				}
+			}
+			slices.SortFunc(left, func(x, y share) int { return cmp.Compare(y.key, x.key) })
+			objective = min(objective, in.values[m]+knapsack(left, float64(in.budget), p.PenaltyPerToken))
+			for k, most := range b.capacities {
+				worth := knapsack(left, float64(most), 0)
+				if len(members(m)) <= 1 && most < b.most {
+					worth = knapsackOf(left, float64(most))
+				}
+				upper[k] = min(upper[k], in.values[m]+worth)
+			}
+		}
+		if math.Abs(objective-b.objective) > 1e-9 {
+			t.Fatalf("%v\n%v, price %v: bound %v on the objective, want %v", in, mode, p.PenaltyPerToken, b.objective, objective)
+		}
+		for k, u := range upper {
+			if math.Abs(u-b.upper[k]) > 1e-9 {
+				t.Fatalf("%v\n%v: bound %v within %d tokens, want %v", in, mode, b.upper[k], b.capacities[k], u)
+			}
+		}
+	})
+}
+
+// So it is for every single set of a chain of any order, and most of its gains are not computed.
+func TestBoundOfEachSet(t *testing.T) {
+	saved := 0
+	rapid.Check(t, func(t *rapid.T) {
+		rng := newRand(rapid.Uint64().Draw(t, "seed"))
+		c, tokens := randomCapability(rng, 2+rng.IntN(20), 1+rng.IntN(4), 1, 1+rng.IntN(40))
+		p := Problem{Tokens: tokens, Budget: rng.IntN(400), Benefit: c, PenaltyPerToken: 0.02 * rng.Float64()}
+		s, _ := searchAll(t, p, Level0)
+		s.rank()
+		w := s.walkers[0]
+		b, st := w.bound, s.start.Clone()
+		w.choose(seed{})
+		for at := -1; ; {
+			b.objective = math.Inf(1)
+			for k := range b.upper {
+				b.upper[k] = math.Inf(1)
+			}
+			before := w.evaluations
+			if at < 0 {
+				if err := w.record(st); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := w.add(st, &candidate{gain: st.Gain(s.items[at]), at: int32(at)}); err != nil {
+				t.Fatal(err)
+			}
+			var left []share // by gain per token
+			var fitting []int
+			for j, i := range s.items {
+				if w.in[j] {
+					continue
+				}
+				left = append(left, share{key: st.Gain(i) / float64(tokens[i]), tokens: float64(tokens[i])})
+				if w.fits(int32(j)) {
+					fitting = append(fitting, j)
+				}
+			}
+			saved += len(left) - (w.evaluations - before)
+			slices.SortFunc(left, func(x, y share) int { return cmp.Compare(y.key, x.key) })
+			if want := w.value + knapsack(left, float64(p.Budget), b.kappa); math.Abs(b.objective-want) > 1e-9 {
+				t.Fatalf("tokens %v, budget %d, price %v, %v: bound %v on the objective, want %v",
+					tokens, p.Budget, b.kappa, w.chosen, b.objective, want)
+			}
+			for k, most := range b.capacities {
+				want := w.value + knapsack(left, float64(most), 0)
+				if len(w.chosen) <= 1 && most < b.most {
+					want = w.value + knapsackOf(left, float64(most))
+				}
+				if math.Abs(b.upper[k]-want) > 1e-9 {
+					t.Fatalf("tokens %v, budget %d, %v: bound %v within %d tokens, want %v", tokens, p.Budget, w.chosen, b.upper[k], most, want)
+				}
+			}
+			if len(fitting) == 0 {
+				return
+			}
+			at = fitting[rng.IntN(len(fitting))]
+		}
+	})
+	if saved <= 0 {
+		t.Error("all gains were computed; the test shows nothing")
+	}
+}
+
+// Between the capacities of a large budget the next larger one serves: 120 candidates of 7 tokens and a benefit of 7 fill every
+// multiple of 7, which leaves no room for a smaller one.
+func TestBoundBetweenCapacities(t *testing.T) {
+	p := Problem{Tokens: repeat(7, 120), Budget: 1000, Benefit: modular(repeat(7.0, 120)...)}
+	s, _ := searchAll(t, p, Level0)
+	b := s.walkers[0].bound
+	if len(b.capacities) > maxCapacities {
+		t.Fatalf("%d capacities", len(b.capacities))
+	}
+	for most := range p.Budget + 1 {
+		if got, want := b.within(most), float64(min(most/7, 120)*7); got < want || got > want+7+8 {
+			t.Errorf("bound %v within %d tokens, where %v can be reached", got, most, want)
 		}
 	}
 }

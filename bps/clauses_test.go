@@ -1,7 +1,9 @@
 package bps
 
 import (
+	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,5 +53,50 @@ func TestClauseCopyFrom(t *testing.T) {
 	}
 	if spare.Value() != want.Value() {
 		t.Errorf("value %v, want %v", spare.Value(), want.Value())
+	}
+}
+
+// The options of a benefit made of relevance reach it, and a faulty one is an error.
+func TestTextOptionsClauses(t *testing.T) {
+	const query = "look up the order status"
+	o := TextOptions{Count: words}
+	value := func(c *ClauseOptions) float64 {
+		t.Helper()
+		o.Clauses = c
+		sel, err := FromTexts(context.Background(), query, desk[:1], 100, &o)
+		if err != nil || len(sel.Items) != 1 {
+			t.Fatalf("%+v, %v", sel, err)
+		}
+		return sel.Benefit
+	}
+	for _, tt := range []struct {
+		options *ClauseOptions
+		want    float64
+		reason  string
+	}{
+		{nil, 1 - math.Exp(-2) + 0.3, "the defaults"},
+		{&ClauseOptions{}, 1 - math.Exp(-2) + 0.3, "zeros mean the defaults"},
+		{&ClauseOptions{Scale: 1, WholeWeight: new(0.0)}, 1 - math.Exp(-1), "a smaller scale and no whole query"},
+	} {
+		if got := value(tt.options); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
+		}
+	}
+	o.Clauses = &ClauseOptions{Power: 0.5}
+	sel, err := FromTexts(context.Background(), query, desk, 100, &o)
+	if sel != nil || err == nil || !strings.HasPrefix(err.Error(), "bps: ") {
+		t.Errorf("a power of 0.5: %v, %v", sel, err)
+	}
+}
+
+// A query of one clause has none to embed apart.
+func TestSplitClausesOfOne(t *testing.T) {
+	for _, query := range []string{"", "order", "and, then!"} {
+		if got := SplitClauses(query); got != nil {
+			t.Errorf("SplitClauses(%q) = %q, want nil", query, got)
+		}
+	}
+	if got := SplitClauses("find the order and send mail"); len(got) != 3 {
+		t.Errorf("two clauses and the sentence, got %q", got)
 	}
 }

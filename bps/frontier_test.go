@@ -51,3 +51,25 @@ func TestAtNothing(t *testing.T) {
 		}
 	}
 }
+
+// Points that differ by rounding alone are equal, also where a large base makes the rounding large: the one with the fewest tokens is it,
+// as in a search with that price.
+func TestAtTies(t *testing.T) {
+	for _, base := range []float64{0, -1e6} {
+		tokens := []int{3, 5, 6, 7}
+		b := BenefitFunc(func(set []int) float64 {
+			sum := base
+			for _, i := range set {
+				sum += 0.1 * float64(tokens[i])
+			}
+			return sum
+		})
+		p := Problem{Tokens: tokens, Budget: 20, Benefit: b}
+		sel := mustSelect(t, p, nil)
+		p.PenaltyPerToken = 0.1
+		pt, ok := sel.At(20, func(tokens int) float64 { return 0.1 * float64(tokens) })
+		if priced := mustSelect(t, p, nil); !ok || pt.Tokens != 0 || priced.Tokens != 0 {
+			t.Errorf("base %v: a point of %d tokens and a search of %d, want 0", base, pt.Tokens, priced.Tokens)
+		}
+	}
+}

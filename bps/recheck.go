@@ -34,9 +34,12 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		if sel == nil {
 			return nil, stopped
 		}
-		if r.Reruns == 0 {
+		switch {
+		case stopped != nil:
+			first = nil // no certificate then
+		case r.Reruns == 0:
 			first = sel.Certificate
-		} else {
+		default:
 			sel.aboutWhole(first)
 			sel.Guarantee.Scope += fmt.Sprintf(", and a budget of %d tokens", r.Budget)
 		}
