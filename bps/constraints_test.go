@@ -482,7 +482,11 @@ func TestRecheckLaws(t *testing.T) {
 		if limit == 0 {
 			limit = 3
 		}
-		if r.Reruns > limit || calls > r.Reruns+1+len(r.Removed) {
+		most := r.Reruns + 1 + len(r.Removed)
+		if r.Reruns > 0 && len(sel.Items) == len(p.Pinned) {
+			most += len(in.tokens) // to find out that the selection before does no better
+		}
+		if r.Reruns > limit || calls > most {
 			t.Fatalf("%v\n%d calls, %+v", in, calls, r)
 		}
 		if c := sel.Certificate; c != nil {

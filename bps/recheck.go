@@ -3,6 +3,7 @@ package bps
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -24,9 +25,31 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 	for _, i := range p.Pinned {
 		least += p.Tokens[i]
 	}
-	r := &Recheck{Budget: p.Budget}
-	var first *Certificate // which is about the whole budget
-	evaluations, nodes := 0, 0
+	// fit takes candidates out of a selection, the last in order first, until it is counted as small enough.
+	fit := func(sel *Selection, r *Recheck) error {
+		for len(sel.Items) > 0 && r.Tokens > p.Budget {
+			at := len(sel.Items) - 1
+			for at >= 0 && slices.Contains(p.Pinned, sel.Items[at]) {
+				at--
+			}
+			if at < 0 {
+				return fmt.Errorf("%w: %d tokens, but Options.Recheck counts %d for the pinned candidates", ErrBudget, p.Budget, r.Tokens)
+			}
+			r.Removed = append(r.Removed, sel.Items[at])
+			sel.Items = slices.Delete(sel.Items, at, at+1)
+			var err error
+			if r.Tokens, err = count(sel.Items); err != nil {
+				return err
+			}
+		}
+		return sel.shrunk(p)
+	}
+	r := Recheck{Budget: p.Budget}
+	var (
+		first              *Certificate // which is about the whole budget
+		before             *Selection   // too large
+		evaluations, nodes int
+	)
 	for {
 		q := p
 		q.Budget = r.Budget
@@ -40,43 +63,39 @@ func selectRendered(ctx context.Context, p Problem, o *Options) (*Selection, err
 		case r.Reruns == 0:
 			first = sel.Certificate
 		default:
-			sel.aboutWhole(first)
 			sel.Guarantee.Scope += fmt.Sprintf(", and a budget of %d tokens", r.Budget)
 		}
-		sel.Rechecked = r
 		evaluations, nodes = evaluations+sel.Evaluations, nodes+sel.Nodes
-		sel.Evaluations, sel.Nodes = evaluations, nodes
+		sel.Rechecked = new(r)
 		var err error
-		if r.Tokens, err = count(sel.Items); err != nil {
+		if sel.Rechecked.Tokens, err = count(sel.Items); err != nil {
 			return nil, err
 		}
-		excess := r.Tokens - p.Budget
-		if excess <= 0 {
-			return sel, stopped
-		}
-		if smaller := r.Budget - excess; stopped == nil && r.Reruns < cmp.Or(o.MaxReruns, defaultReruns) && smaller >= least {
+		excess := sel.Rechecked.Tokens - p.Budget
+		if smaller := r.Budget - excess; excess > 0 && stopped == nil && r.Reruns < cmp.Or(o.MaxReruns, defaultReruns) && smaller >= least {
+			before = sel
 			r.Budget = smaller
 			r.Reruns++
 			continue
 		}
-		for len(sel.Items) > 0 && r.Tokens > p.Budget {
-			at := len(sel.Items) - 1
-			for at >= 0 && slices.Contains(p.Pinned, sel.Items[at]) {
-				at--
+		if excess > 0 {
+			if err := fit(sel, sel.Rechecked); err != nil {
+				return nil, err
 			}
-			if at < 0 {
-				return nil, fmt.Errorf("%w: %d tokens, but Options.Recheck counts %d for the pinned candidates", ErrBudget, p.Budget, r.Tokens)
-			}
-			r.Removed = append(r.Removed, sel.Items[at])
-			sel.Items = slices.Delete(sel.Items, at, at+1)
-			if r.Tokens, err = count(sel.Items); err != nil {
+		} else if before != nil && stopped == nil && len(sel.Items) == len(p.Pinned) {
+			// The budget was lowered so far that nothing is left. Some of the selection before may do better.
+			before.Rechecked.Reruns = r.Reruns
+			switch err := fit(before, before.Rechecked); {
+			case err == nil && before.Objective > sel.Objective:
+				sel = before
+			case err != nil && !errors.Is(err, ErrBudget): // of a counter that contradicts itself
 				return nil, err
 			}
 		}
-		if err := sel.shrunk(p); err != nil {
-			return nil, err
+		if r.Reruns > 0 || len(sel.Rechecked.Removed) > 0 {
+			sel.aboutWhole(first)
 		}
-		sel.aboutWhole(first)
+		sel.Evaluations, sel.Nodes = evaluations, nodes
 		return sel, stopped
 	}
 }
@@ -109,7 +128,6 @@ func (sel *Selection) shrunk(p Problem) error {
 	sel.Benefit = p.Benefit.Value(set) - sel.Base
 	sel.Penalty = p.penalty()(sel.Tokens)
 	sel.Objective = sel.Benefit - sel.Penalty
-	sel.Evaluations += s.walkers[0].evaluations
 	sel.Guarantee = Guarantee{Penalty: PenaltyNone, Mode: sel.Guarantee.Mode, Scope: "none: candidates were removed after the recheck"}
 	return nil
 }

@@ -59,3 +59,23 @@ func TestRecheckAddsUp(t *testing.T) {
 		}
 	}
 }
+
+// A counter that gives twice the tokens that the problem has lowers the budget far below what still fits: 100 tokens count 200, of which 110
+// are allowed, so that a search with 20 finds nothing. One candidate of 30 does fit.
+func TestRecheckLeavesSomething(t *testing.T) {
+	p := Problem{Tokens: []int{30, 30, 40}, Budget: 110, Benefit: modular(3, 2, 1)}
+	tokens := func(set []int) int {
+		sum := 0
+		for _, i := range set {
+			sum += p.Tokens[i]
+		}
+		return sum
+	}
+	sel := mustSelect(t, p, &Options{Recheck: func(set []int) int { return 2 * tokens(set) }})
+	if diff := cmp.Diff([]int{0}, sel.Items); diff != "" {
+		t.Errorf("%+v (-want +got):\n%s", sel.Rechecked, diff)
+	}
+	if r := sel.Rechecked; r.Tokens != 60 || len(r.Removed) != 2 || sel.Guarantee.Factor != 0 || sel.Objective != 3 || sel.Certificate.UpperBound < 3 {
+		t.Errorf("%+v, rechecked %+v, certificate %+v", sel, r, sel.Certificate)
+	}
+}

@@ -118,7 +118,8 @@ type Options struct {
 
 	// Recheck counts the tokens of a selection, ascending, as it will be rendered, overhead included; nil trusts Problem.Tokens. When it
 	// counts more than the budget, the search is run again with a budget that is smaller by the excess, at most MaxReruns times, and
-	// then candidates are removed, the last in order first. See Selection.Rechecked.
+	// then candidates are removed, the last in order first; also from the selection before, where a smaller budget leaves nothing. See
+	// Selection.Rechecked.
 	Recheck   func(set []int) int
 	MaxReruns int // zero means 3
 
