@@ -82,7 +82,7 @@
 // for a start and then little more than the square of the number of picks.
 //
 // Times in ms with the benefit of [NewCapability] for d capabilities, 80 to 600 tokens a candidate and a budget of 2,000, with and
-// without a certificate, on one core of a shared server (AMD EPYC, December 2026, the best of 15 runs; others were up to 40 % longer):
+// without a certificate, on one core of a shared server (AMD EPYC, December 2026): the best of 15 runs, where others took up to 70 % longer:
 //
 //	n    d   search  with certificate
 //	10   5     0.10    0.21
