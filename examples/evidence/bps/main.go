@@ -18,7 +18,7 @@
 // holds sealtools/ and bfcl/. Without it those two parts say so, and the others run.
 //
 // The output depends on the flags alone, not on the number of processors. The seed is that of the first five parts. With -quick there are
-// fewer instances and everything takes about 15 s on two cores.
+// fewer instances and everything takes about 20 s on two cores.
 package main
 
 import (
@@ -79,7 +79,7 @@ func main() {
 	flag.StringVar(&s.data, "data", os.Getenv("THROUGHLINE_DATA"), "`folder` with sealtools/ and bfcl/")
 	flag.StringVar(&s.split, "split", "", "`file` with more tasks in the format of Seal-Tools")
 	flag.Uint64Var(&s.seed, "seed", 1, "`seed` of the random instances")
-	flag.BoolVar(&s.quick, "quick", false, "fewer instances, about 15 s on two cores")
+	flag.BoolVar(&s.quick, "quick", false, "fewer instances, about 20 s on two cores")
 	only := flag.String("only", "", "comma-separated `parts` to run instead of all")
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	flag.Parse()

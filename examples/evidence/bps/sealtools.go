@@ -451,7 +451,7 @@ func measureDefaults(ctx context.Context, o *offer, file string, requests []*req
 	}
 	for _, objective := range objectives() {
 		methods := optimizers(objective.form, 0, quick)
-		if objective.form == defaultForm {
+		if objective.form == defaultForm && !quick { // it chooses what paper mode does
 			methods = append(methods, own)
 		}
 		if err := c.measure(ctx, "default", objective.name, methods, requests, sealBudgets); err != nil {
