@@ -103,10 +103,10 @@ func (b *bound) see(w *walker, st Gains) error {
 	b.spare = mergeShares(b.spare[:0], top, b.rest[k:])
 	b.rest, b.spare = b.spare, b.rest
 
-	b.objective = min(b.objective, value+knapsack(b.rest, float64(w.budget), b.kappa))
+	b.objective = min(b.objective, value+knapsack(b.rest, float64(w.budget), b.kappa, math.Inf(1)))
 	from := 0
 	for ; small && from < len(b.capacities) && b.capacities[from] < b.most; from++ { // they exclude large candidates
-		b.upper[from] = min(b.upper[from], value+knapsackOf(b.rest, b.at[from]))
+		b.upper[from] = min(b.upper[from], value+knapsack(b.rest, b.at[from], 0, b.at[from]))
 	}
 	taken, used := value, 0.0
 	for _, x := range b.rest {
@@ -140,32 +140,20 @@ func mergeShares(dst, x, y []share) []share {
 	return append(append(dst, x...), y...)
 }
 
-// knapsack returns the most that fractions of sorted shares are worth above a price kappa of a token.
-func knapsack(q []share, capacity, kappa float64) float64 {
+// knapsack returns the most that fractions of sorted shares are worth above a price kappa of a token, without shares of more tokens than
+// largest.
+func knapsack(q []share, capacity, kappa, largest float64) float64 {
 	sum := 0.0
 	for _, x := range q {
 		if x.key <= kappa || capacity <= 0 {
 			break
 		}
+		if x.tokens > largest {
+			continue
+		}
 		t := min(x.tokens, capacity)
 		sum += (x.key - kappa) * t
 		capacity -= t
-	}
-	return sum
-}
-
-// knapsackOf is knapsack without a price, of those shares that fit alone.
-func knapsackOf(q []share, capacity float64) float64 {
-	sum, left := 0.0, capacity
-	for _, x := range q {
-		if left <= 0 {
-			break
-		}
-		if x.tokens <= capacity {
-			t := min(x.tokens, left)
-			sum += x.key * t
-			left -= t
-		}
 	}
 	return sum
 }

@@ -182,11 +182,11 @@ func TestKnapsack(t *testing.T) {
 		{0, 0, 0, 0}, {5, 0, 15, 5}, {10, 0, 30, 30}, {60, 0, 130, 35}, {110, 0, 230, 230}, {112, 0, 232, 232}, {1000, 0, 235, 235},
 		{60, 1, 70, 0}, {1000, 1, 120, 0}, {1000, 2.5, 5, 0}, {1000, 3, 0, 0},
 	} {
-		if got := knapsack(shares, tt.capacity, tt.kappa); got != tt.want {
+		if got := knapsack(shares, tt.capacity, tt.kappa, math.Inf(1)); got != tt.want {
 			t.Errorf("knapsack(%v, %v) = %v, want %v", tt.capacity, tt.kappa, got, tt.want)
 		}
-		if got := knapsackOf(shares, tt.capacity); tt.kappa == 0 && got != tt.fitting {
-			t.Errorf("knapsackOf(%v) = %v, want %v", tt.capacity, got, tt.fitting)
+		if got := knapsack(shares, tt.capacity, 0, tt.capacity); tt.kappa == 0 && got != tt.fitting {
+			t.Errorf("knapsack(%v) of what fits = %v, want %v", tt.capacity, got, tt.fitting)
 		}
 	}
 }
@@ -261,11 +261,11 @@ func TestBoundIsOfAllGains(t *testing.T) {
 				}
 			}
 			slices.SortFunc(left, func(x, y share) int { return cmp.Compare(y.key, x.key) })
-			objective = min(objective, in.values[m]+knapsack(left, float64(in.budget), p.PenaltyPerToken))
+			objective = min(objective, in.values[m]+knapsack(left, float64(in.budget), p.PenaltyPerToken, math.Inf(1)))
 			for k, most := range b.capacities {
-				worth := knapsack(left, float64(most), 0)
+				worth := knapsack(left, float64(most), 0, math.Inf(1))
 				if len(members(m)) <= 1 && most < b.most {
-					worth = knapsackOf(left, float64(most))
+					worth = knapsack(left, float64(most), 0, float64(most))
 				}
 				upper[k] = min(upper[k], in.values[m]+worth)
 			}
@@ -319,14 +319,14 @@ func TestBoundOfEachSet(t *testing.T) {
 			}
 			saved += len(left) - (w.evaluations - before)
 			slices.SortFunc(left, func(x, y share) int { return cmp.Compare(y.key, x.key) })
-			if want := w.value + knapsack(left, float64(p.Budget), b.kappa); math.Abs(b.objective-want) > 1e-9 {
+			if want := w.value + knapsack(left, float64(p.Budget), b.kappa, math.Inf(1)); math.Abs(b.objective-want) > 1e-9 {
 				t.Fatalf("tokens %v, budget %d, price %v, %v: bound %v on the objective, want %v",
 					tokens, p.Budget, b.kappa, w.chosen, b.objective, want)
 			}
 			for k, most := range b.capacities {
-				want := w.value + knapsack(left, float64(most), 0)
+				want := w.value + knapsack(left, float64(most), 0, math.Inf(1))
 				if len(w.chosen) <= 1 && most < b.most {
-					want = w.value + knapsackOf(left, float64(most))
+					want = w.value + knapsack(left, float64(most), 0, float64(most))
 				}
 				if math.Abs(b.upper[k]-want) > 1e-9 {
 					t.Fatalf("tokens %v, budget %d, %v: bound %v within %d tokens, want %v", tokens, p.Budget, w.chosen, b.upper[k], most, want)

@@ -49,8 +49,8 @@
 // takes for rounding a fall of 1e-9 and a rise of 1e-6 of the largest of 1, the value and the base.
 //
 // The factor is about the worst case. A [Certificate] is about the search at hand: an upper bound on the optimum from every set that
-// was recorded, and so a ratio that the answer is known to reach. Upper bounds stand on the points of the frontier too. It takes some
-// ten times as long as the search: switch it off with Options.Certify where milliseconds count.
+// was recorded, and so a ratio that the answer is known to reach. Upper bounds stand on the points of the frontier too. It takes two
+// to twelve times as long as the search: switch it off with Options.Certify where milliseconds count.
 //
 // A larger F does not by itself mean more success: that depends on how well the benefit describes the task. On Seal-Tools, for example
 // (go run ./examples/evidence/bps), greedy by gain, with the benefit of [FromTexts], finds all needed tools for more requests than

@@ -109,7 +109,7 @@ type Options struct {
 	// does not check it.
 	PenaltyConcave bool
 	// Certify computes Selection.Certificate; nil means where the search looks at no more than 64 candidates, except in Level0 and Level3.
-	// It takes some ten times as long as the search itself.
+	// It takes two to twelve times as long as the search itself: see the package comment.
 	Certify *bool
 	// NodeLimit is the most nodes that Exact visits; zero means 2,000,000.
 	NodeLimit int

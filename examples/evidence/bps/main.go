@@ -33,7 +33,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // evidence is what the parts found out; those that did not run are absent.
@@ -164,7 +163,7 @@ func (e *evidence) parts(ctx context.Context, s settings) []part {
 		{"recovery", func() (err error) {
 			e.Recovery, err = runRecovery(ctx, s.quick, s.progress)
 			return err
-		}, func(w io.Writer) error { return printRecovery(w, e.Recovery) }},
+		}, func(w io.Writer) error { return e.Recovery.print(w) }},
 		{"sealtools", func() (err error) {
 			if e.Tables, err = runSealTools(ctx, s.data, s.split, s.quick, s.progress); err != nil {
 				return err
@@ -184,16 +183,6 @@ func (e *evidence) parts(ctx context.Context, s settings) []part {
 			return err
 		}, func(w io.Writer) error { return e.executedResult.print(w) }},
 	}
-}
-
-func printRecovery(w io.Writer, r *recoveryResult) error {
-	fmt.Fprintf(w, "Recovery of capabilities from logs: AUC %.4f at %d records, mean of %d seeds\n", r.AUC, r.Records, r.Seeds)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "records\tAUC\tleast AUC\tmean error of p\t")
-	for _, row := range r.ByNumber {
-		fmt.Fprintf(t, "%d\t%.4f\t%.4f\t%.4f\t\n", row.Records, row.AUC, row.MinAUC, row.Deviation)
-	}
-	return t.Flush()
 }
 
 func (e *evidence) run(ctx context.Context, s settings) error {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"text/tabwriter"
 
 	"github.com/throughline-go/throughline/bps/learn"
 )
@@ -33,6 +35,16 @@ const (
 	logTasks        = 21
 	logKappa        = 1e-4
 )
+
+func (r *recoveryResult) print(w io.Writer) error {
+	fmt.Fprintf(w, "Recovery of capabilities from logs: AUC %.4f at %d records, mean of %d seeds\n", r.AUC, r.Records, r.Seeds)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "records\tAUC\tleast AUC\tmean error of p\t")
+	for _, row := range r.ByNumber {
+		fmt.Fprintf(t, "%d\t%.4f\t%.4f\t%.4f\t\n", row.Records, row.AUC, row.MinAUC, row.Deviation)
+	}
+	return t.Flush()
+}
 
 // runRecovery fits synthetic logs of 500 to 20,000 records with seeds 1-5; quick those of 2,000 and 20,000 alone.
 func runRecovery(ctx context.Context, quick bool, progress func(string)) (*recoveryResult, error) {
