@@ -2,6 +2,51 @@ package rl
 
 import "math"
 
+// Credit is the result of an estimator: one number per turn of a batch, turns of all trajectories one after another, or one
+// number per token.
+// Pass a Credit from an earlier call to reuse its memory, or nil. After an error the content of a reused Credit is of no
+// use, but it can be passed again.
+type Credit struct {
+	Start       []int     // turns of trajectory i are Start[i] up to Start[i+1]; one entry more than there are trajectories
+	Advantage   []float64 // one per turn, shared by all trainable tokens of the turn; 0 where the turn has no vote
+	Vote        []bool    // one per turn: whether it has a vote, which advantage 0 does not tell
+	ValueTarget []float64 // target of the critic's V, one per turn; nil from estimators without a critic of turns
+	QTarget     []float64 // target of the critic's Q, one per turn; nil from estimators without it
+
+	// From an estimator whose time steps are tokens, one number per token that has Trainable set, in the order of
+	// trajectories, turns and tokens; nil from others. Advantage then has the mean over the tokens of each turn.
+	TokenAdvantage []float64
+	TokenTarget    []float64 // target of a critic of tokens; nil where there is none
+
+	// NoVote says, per trajectory, why it has no vote: its own Excluded text, or "truncated", "non-finite" or
+	// "no trainable token". It is empty for a voter. Value targets of the first three kinds are 0 and must not be
+	// trained on, nor must those of excluded turns.
+	NoVote []string
+
+	// Flat tells, per trajectory, whether its score was compared with those of other voters and did not differ from
+	// them, so that it teaches nothing; nil from estimators that compare no scores.
+	Flat []bool
+
+	// The groups that were compared, 0 from estimators that compare none.
+	Groups       int // groups of two voters or more
+	ZeroVariance int // those among Groups whose scores do not differ, so that nobody in them learns; 0 with StdOff
+	Singletons   int // groups of one voter
+
+	kept struct { // memory of slices that may be nil above
+		value, q []float64
+		flat     []bool
+	}
+	score     []float64      // per trajectory
+	groups    partition      // of trajectories
+	flatGroup []bool         // per group
+	packed    []float64      // voters' numbers, packed
+	keys      map[string]int // group key to index
+}
+
+// An Estimator gives credit to a batch. The functions of this package and of package token are estimators once their
+// options are bound. It must not change batch, and must work for any batch that passes [Validate].
+type Estimator func(dst *Credit, batch []Trajectory) (*Credit, error)
+
 // The reasons of an estimator in Credit.NoVote.
 const (
 	reasonTruncated   = "truncated"
@@ -9,52 +54,78 @@ const (
 	reasonNoTrainable = "no trainable token"
 )
 
-// prepare lays c out for batch, checks where trajectories end, and gives a vote to each turn that has a trainable token
-// and is not excluded, nor its trajectory. Advantages and value targets are 0 afterwards. A nil c is allocated.
-func prepare(c *Credit, batch []Trajectory, values bool) (*Credit, error) {
-	if c == nil {
-		c = new(Credit)
-	}
-	turns := 0
+// NewCredit returns dst, or a new Credit if that is nil, laid out for batch, for estimators of one's own: Start, Vote and
+// NoVote are set, and Advantage is 0. Each turn that has a trainable token votes if neither it nor its trajectory is
+// excluded. The error is a [*FieldError] for a trajectory, not excluded, that has no turn or does not end on its last turn
+// and on no other. O(turns + tokens) time; it allocates nothing if dst comes from a batch of at least this size.
+func NewCredit(dst *Credit, batch []Trajectory) (*Credit, error) {
+	c := layOut(dst, batch)
 	for i := range batch {
-		turns += len(batch[i].Turns)
-	}
-	c.Start = resize(c.Start, len(batch)+1)
-	c.Advantage = resize(c.Advantage, turns)
-	c.Vote = resize(c.Vote, turns)
-	c.NoVote = resize(c.NoVote, len(batch))
-	if values {
-		c.ValueTarget = resize(c.ValueTarget, turns)
-	} else {
-		c.ValueTarget = nil
-	}
-	c.Groups, c.ZeroVariance, c.Singletons = 0, 0, 0
-	at := 0
-	for i := range batch {
-		t := &batch[i]
-		c.Start[i] = at
-		at += len(t.Turns)
-		c.NoVote[i] = t.Excluded
-		if t.Excluded != "" {
+		if batch[i].Excluded != "" {
 			continue
 		}
-		if err := checkEnds(i, t); err != nil {
+		if err := c.vote(i, &batch[i]); err != nil {
 			return nil, err
 		}
-		c.NoVote[i] = reasonNoTrainable
-		for k := range t.Turns {
-			if votes(&t.Turns[k]) {
-				c.Vote[c.Start[i]+k] = true
-				c.NoVote[i] = ""
-			}
-		}
 	}
-	c.Start[len(batch)] = at
 	return c, nil
 }
 
-// exclude takes the vote of trajectory i away.
-func (c *Credit) exclude(i int, reason string) {
+// layOut returns c with room for batch in which no turn votes yet.
+func layOut(c *Credit, batch []Trajectory) *Credit {
+	if c == nil {
+		c = new(Credit)
+	}
+	c.Start = resize(c.Start, len(batch)+1)
+	c.NoVote = resize(c.NoVote, len(batch))
+	turns := 0
+	for i := range batch {
+		c.Start[i] = turns
+		turns += len(batch[i].Turns)
+		c.NoVote[i] = batch[i].Excluded
+	}
+	c.Start[len(batch)] = turns
+	c.Advantage = resize(c.Advantage, turns)
+	c.Vote = resize(c.Vote, turns)
+	c.ValueTarget, c.QTarget, c.TokenAdvantage, c.TokenTarget, c.Flat = nil, nil, nil, nil, nil
+	c.Groups, c.ZeroVariance, c.Singletons = 0, 0, 0
+	return c
+}
+
+// vote checks where trajectory i, which is not excluded, ends, and gives its turns their votes.
+func (c *Credit) vote(i int, t *Trajectory) error {
+	if len(t.Turns) == 0 {
+		return checkEnds(i, t)
+	}
+	vote := c.Vote[c.Start[i]:c.Start[i+1]]
+	last, any := len(vote)-1, false
+	for k := range t.Turns {
+		turn := &t.Turns[k]
+		if (turn.End == Continue) == (k == last) || turn.End > Truncated {
+			return checkEnds(i, t)
+		}
+		if !turn.Excluded {
+			vote[k] = trains(turn.Tokens)
+			any = any || vote[k]
+		}
+	}
+	if !any {
+		c.NoVote[i] = reasonNoTrainable
+	}
+	return nil
+}
+
+func trains(tokens []Token) bool {
+	for j := range tokens {
+		if tokens[j].Trainable {
+			return true
+		}
+	}
+	return false
+}
+
+// Exclude takes the vote of trajectory i away, for estimators of one's own; its targets become 0.
+func (c *Credit) Exclude(i int, reason string) {
 	c.NoVote[i] = reason
 	from, to := c.Start[i], c.Start[i+1]
 	clear(c.Vote[from:to])
@@ -62,18 +133,65 @@ func (c *Credit) exclude(i int, reason string) {
 	if c.ValueTarget != nil {
 		clear(c.ValueTarget[from:to])
 	}
+	if c.QTarget != nil {
+		clear(c.QTarget[from:to])
+	}
 }
 
-func votes(t *Turn) bool {
-	if t.Excluded {
-		return false
+// Normalize applies n to the advantages of all voting turns of the batch together, as [TurnGAE] does at its end: once per
+// collected batch, never per mini-batch. Std zero means StdPopulation and Eps nil 1e-8, added. Errors are those of
+// [Norm.Apply]. O(turns) time.
+func (c *Credit) Normalize(n Norm) error {
+	f, err := n.fill("Norm", batchNorm)
+	if err != nil {
+		return err
 	}
-	for j := range t.Tokens {
-		if t.Tokens[j].Trainable {
-			return true
+	for k, v := range c.Vote {
+		if v && !finite(c.Advantage[k]) {
+			return nonFinite(-1, -1, at("Advantage", k), c.Advantage[k])
 		}
 	}
-	return false
+	return c.normalise(f)
+}
+
+// normalise applies n to the finite advantages of voting turns.
+func (c *Credit) normalise(n norm) error {
+	voters := 0
+	for _, v := range c.Vote {
+		if v {
+			voters++
+		}
+	}
+	if n.refuses(voters) {
+		return &FieldError{-1, -1, "the batch", "one voting turn", "two or more to compare", nil}
+	}
+	x := c.Advantage
+	if voters < len(x) {
+		x = resize(c.packed, voters)[:0]
+		for k, v := range c.Vote {
+			if v {
+				x = append(x, c.Advantage[k])
+			}
+		}
+		c.packed = x
+	}
+	if flat := n.apply(x, nil); flat || n.std == StdNone { // huge numbers that are centred only can overflow
+		for _, v := range x {
+			if !finite(v) {
+				return nonFinite(-1, -1, "a centred advantage", v)
+			}
+		}
+	}
+	if voters < len(c.Advantage) {
+		next := 0
+		for k, v := range c.Vote {
+			if v {
+				c.Advantage[k] = x[next]
+				next++
+			}
+		}
+	}
+	return nil
 }
 
 // resize returns n zeros, in the memory of s if it suffices; not nil, even if n is 0.
@@ -87,15 +205,16 @@ func resize[T any](s []T, n int) []T {
 }
 
 // TokenAdvantages returns one number per token of batch that has Trainable set, in the order of trajectories, then turns,
-// then tokens: the advantage of its turn. Tokens of excluded turns and trajectories are among them, so that the order is
+// then tokens: TokenAdvantage where the estimator gave one, else the advantage of its turn. Tokens of excluded turns and
+// trajectories are among them, so that the order is
 // the one of a plain walk over the batch; like all tokens of turns without a vote they get 0. Give those weight 0 in a
-// loss, since with advantage 0 they would still be read and count in its mean: Vote tells.
+// loss, since with advantage 0 they would still be read and count in its mean: Weights of package loss does.
 //
 // Batch is the one that c was estimated from. If the numbers of trajectories or turns differ, all the result is NaN,
 // which losses refuse. It is written over dst, which grows if need be. O(tokens) time.
 func (c *Credit) TokenAdvantages(dst []float64, batch []Trajectory) []float64 {
 	dst = dst[:0]
-	fits := c.fits(batch)
+	fits := c.Fits(batch)
 	at := 0
 	for i := range batch {
 		for k := range batch[i].Turns {
@@ -111,11 +230,21 @@ func (c *Credit) TokenAdvantages(dst []float64, batch []Trajectory) []float64 {
 			}
 		}
 	}
+	if !fits || c.TokenAdvantage == nil {
+		return dst
+	}
+	if len(c.TokenAdvantage) != len(dst) {
+		for j := range dst {
+			dst[j] = math.NaN()
+		}
+		return dst
+	}
+	copy(dst, c.TokenAdvantage)
 	return dst
 }
 
-// fits reports whether c has the shape of batch.
-func (c *Credit) fits(batch []Trajectory) bool {
+// Fits reports whether c has the shape of batch: as many trajectories, each with as many turns.
+func (c *Credit) Fits(batch []Trajectory) bool {
 	if c == nil || len(c.Start) != len(batch)+1 {
 		return false
 	}
@@ -126,5 +255,5 @@ func (c *Credit) fits(batch []Trajectory) bool {
 		}
 		at += len(batch[i].Turns)
 	}
-	return c.Start[len(batch)] == at && len(c.Advantage) == at
+	return c.Start[len(batch)] == at && len(c.Advantage) == at && len(c.Vote) == at
 }

@@ -52,6 +52,9 @@ func nonFinite(trajectory, turn int, field string, x float64) error {
 	return &FieldError{trajectory, turn, field, fmt.Sprint(x), "a finite number", ErrNonFinite}
 }
 
+// at names element i of a slice.
+func at(slice string, i int) string { return fmt.Sprintf("%s[%d]", slice, i) }
+
 // orDefault reads an option whose nil means def.
 func orDefault(p *float64, def float64) float64 {
 	if p == nil {

@@ -8,22 +8,23 @@ import (
 // Truncation says what follows a trajectory that a limit cut off.
 type Truncation uint8
 
-// The treatments of a truncated trajectory.
+// The treatments of a truncated trajectory. The zero value leaves the choice to the estimator, which names its own.
 const (
-	TruncationBootstrap Truncation = iota // the value of the state after it, Trajectory.FinalValue
-	TruncationTerminal                    // nothing, as if the environment had ended the episode
-	TruncationDrop                        // the trajectory has no vote
+	TruncationDefault   Truncation = iota
+	TruncationBootstrap            // the value of the state after it, Trajectory.FinalValue
+	TruncationTerminal             // nothing, as if the environment had ended the episode
+	TruncationDrop                 // the trajectory has no vote
 )
 
-// TurnGAEOptions adjusts [TurnGAE]. A nil *TurnGAEOptions equals &TurnGAEOptions{}.
+// TurnGAEOptions adjusts [TurnGAE] and [SAPO]. A nil *TurnGAEOptions equals &TurnGAEOptions{}.
 type TurnGAEOptions struct {
 	Gamma          *float64   // discount per turn, in [0, 1]; nil means 0.95 (GiGPO's reference code)
 	Lambda         *float64   // decay of the trace per turn, in [0, 1]; nil means 0.95 (ours)
-	Truncation     Truncation // zero means TruncationBootstrap (ours: a limit is no failure); SAPO has TruncationTerminal
+	Truncation     Truncation // zero means TruncationBootstrap in TurnGAE (ours: a limit is no failure), TruncationTerminal in SAPO
 	InvalidPenalty *float64   // subtracted from the advantage of an invalid turn, >= 0; nil means 0.1 (reference code of GiGPO)
 
 	// Norm is that of the advantages of all voting turns of the batch, penalties included. Std zero means StdPopulation
-	// and Eps nil means 1e-8 (both ours); StdOff leaves the advantages as they are. Singleton is about a batch with one
+	// and Eps nil means 1e-8, added (all ours); StdOff leaves the advantages as they are. Singleton is about a batch with one
 	// voting turn.
 	Norm Norm
 
@@ -52,59 +53,44 @@ type TurnGAEOptions struct {
 // batch gives an empty result. It is deterministic, takes O(turns + tokens) time and allocates nothing if dst comes from
 // a batch of at least this size.
 func TurnGAE(dst *Credit, batch []Trajectory, o *TurnGAEOptions) (*Credit, error) {
+	return turnGAE(dst, batch, o, TruncationBootstrap, false)
+}
+
+func turnGAE(dst *Credit, batch []Trajectory, o *TurnGAEOptions, tr Truncation, q bool) (*Credit, error) {
 	if o == nil {
 		o = &TurnGAEOptions{}
 	}
-	s, err := newSweep(o)
+	s, err := newSweep(o, tr)
 	if err != nil {
 		return nil, err
 	}
-	c, err := prepare(dst, batch, true)
-	if err != nil {
-		return nil, err
+	c := layOut(dst, batch)
+	c.ValueTarget = resize(c.kept.value, len(c.Advantage))
+	c.kept.value = c.ValueTarget
+	if q {
+		c.QTarget = resize(c.kept.q, len(c.Advantage))
+		c.kept.q = c.QTarget
 	}
-	c.scratch = resize(c.scratch, len(c.Advantage))
-	packed := c.scratch[:0]
 	for i := range batch {
 		t := &batch[i]
 		if t.Excluded != "" {
 			continue
 		}
-		from, to := c.Start[i], c.Start[i+1]
+		if err := c.vote(i, t); err != nil {
+			return nil, err
+		}
 		if s.truncation == TruncationDrop && t.Turns[len(t.Turns)-1].End == Truncated {
-			c.exclude(i, reasonTruncated)
+			c.Exclude(i, reasonTruncated)
 			continue
 		}
-		if err := s.run(i, t, c.Advantage[from:to], c.ValueTarget[from:to]); err != nil {
+		if err := s.run(c, i, t); err != nil {
 			if !o.ExcludeNonFinite || !errors.Is(err, ErrNonFinite) {
 				return nil, err
 			}
-			c.exclude(i, reasonNonFinite)
-			continue
-		}
-		for k := from; k < to; k++ {
-			if !c.Vote[k] {
-				c.Advantage[k] = 0
-				continue
-			}
-			packed = append(packed, c.Advantage[k])
+			c.Exclude(i, reasonNonFinite)
 		}
 	}
-	if s.norm.refuses(len(packed)) {
-		return nil, &FieldError{-1, -1, "the batch", "one voting turn", "two or more to compare", nil}
-	}
-	s.norm.apply(packed)
-	for k, at := 0, 0; k < len(c.Advantage); k++ {
-		if !c.Vote[k] {
-			continue
-		}
-		if !finite(packed[at]) {
-			return nil, nonFinite(-1, -1, "a centred advantage", packed[at])
-		}
-		c.Advantage[k] = packed[at]
-		at++
-	}
-	return c, nil
+	return c, c.normalise(s.norm)
 }
 
 // sweep is the recursion of TurnGAE with its options read.
@@ -114,57 +100,91 @@ type sweep struct {
 	norm                   norm
 }
 
-func newSweep(o *TurnGAEOptions) (sweep, error) {
+func newSweep(o *TurnGAEOptions, tr Truncation) (sweep, error) {
 	s := sweep{
 		gamma:      orDefault(o.Gamma, 0.95),
 		lambda:     orDefault(o.Lambda, 0.95),
 		penalty:    orDefault(o.InvalidPenalty, 0.1),
 		truncation: o.Truncation,
 	}
+	if s.truncation == TruncationDefault {
+		s.truncation = tr
+	}
 	for _, err := range [...]error{
 		inRange("TurnGAEOptions", "Gamma", s.gamma, 0, 1),
 		inRange("TurnGAEOptions", "Lambda", s.lambda, 0, 1),
 		inRange("TurnGAEOptions", "InvalidPenalty", s.penalty, 0, math.Inf(1)),
-		known("TurnGAEOptions", "Truncation", uint8(o.Truncation), 3),
+		known("TurnGAEOptions", "Truncation", uint8(o.Truncation), 4),
 	} {
 		if err != nil {
 			return sweep{}, err
 		}
 	}
 	var err error
-	s.norm, err = o.Norm.fill("TurnGAEOptions.Norm", StdPopulation, 1e-8)
+	s.norm, err = o.Norm.fill("TurnGAEOptions.Norm", batchNorm)
 	return s, err
 }
 
+// batchNorm has the defaults of a norm over all turns of a batch.
+var batchNorm = norm{std: StdPopulation, eps: 1e-8}
+
 // run sweeps trajectory i. The advantages are penalised, the targets are not.
-func (s *sweep) run(i int, t *Trajectory, advantage, target []float64) error {
-	last := len(t.Turns) - 1
-	var next, carry float64
-	if t.Turns[last].End == Truncated && s.truncation == TruncationBootstrap {
-		if t.FinalValue == nil {
-			return &FieldError{i, -1, "FinalValue", "nil", "the value after a truncation", ErrNoFinalValue}
-		}
-		next = *t.FinalValue
+func (s *sweep) run(c *Credit, i int, t *Trajectory) error {
+	next, err := t.Bootstrap(s.truncation)
+	if err != nil {
+		return &FieldError{i, -1, "FinalValue", "nil", "the value after a truncation", err}
 	}
-	for k := last; k >= 0; k-- {
+	from, to := c.Start[i], c.Start[i+1]
+	advantage, target, vote := c.Advantage[from:to], c.ValueTarget[from:to], c.Vote[from:to]
+	var qTarget []float64
+	if c.QTarget != nil {
+		qTarget = c.QTarget[from:to]
+	}
+	gamma, decay, carry, nextQ := s.gamma, s.gamma*s.lambda, 0.0, next
+	for k := len(t.Turns) - 1; k >= 0; k-- {
 		turn := &t.Turns[k]
-		carry = turn.Reward + s.gamma*next - turn.Value + s.gamma*s.lambda*carry
-		advantage[k] = carry
+		carry = turn.Reward + gamma*next - turn.Value + decay*carry
+		a := carry
 		if turn.Invalid {
-			advantage[k] -= s.penalty
+			a -= s.penalty
+		}
+		if vote[k] {
+			advantage[k] = a
 		}
 		target[k] = turn.Value + carry
 		next = turn.Value
+		check := a - a + (target[k] - target[k]) // 0 if both are finite, else NaN
+		if qTarget != nil {
+			qTarget[k] = turn.Reward + gamma*nextQ
+			nextQ = turn.QValue
+			check += qTarget[k] - qTarget[k]
+		}
 		// One number that is not finite makes every sum with it so: looking at the sums finds it.
-		if !finite(advantage[k]) || !finite(target[k]) {
-			if err := checkFinite(i, t, readValue); err != nil {
-				return err
-			}
-			if finite(advantage[k]) { // finite numbers that overflow
-				return nonFinite(i, k, "the value target", target[k])
-			}
-			return nonFinite(i, k, "the advantage", advantage[k])
+		if check != 0 {
+			return s.fault(c, i, k, t, a)
 		}
 	}
+	if qTarget != nil && !finite(nextQ) { // the first Q is in no sum, but an estimate all the same
+		return nonFinite(i, 0, "QValue", nextQ)
+	}
 	return nil
+}
+
+// fault says which number of trajectory i made a sum at turn k that is not finite.
+func (s *sweep) fault(c *Credit, i, k int, t *Trajectory, advantage float64) error {
+	r := readValue
+	if c.QTarget != nil {
+		r |= readQ
+	}
+	if err := checkFinite(i, t, r); err != nil {
+		return err
+	}
+	switch at := c.Start[i] + k; { // finite numbers that overflow
+	case !finite(advantage):
+		return nonFinite(i, k, "the advantage", advantage)
+	case !finite(c.ValueTarget[at]):
+		return nonFinite(i, k, "the value target", c.ValueTarget[at])
+	default:
+		return nonFinite(i, k, "the Q target", c.QTarget[at])
+	}
 }

@@ -3,7 +3,6 @@ package rl
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // GRPOOptions adjusts [GRPO]. A nil *GRPOOptions equals &GRPOOptions{}.
@@ -45,111 +44,113 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 	if err := inRange("GRPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)); err != nil {
 		return nil, err
 	}
-	n, err := o.Norm.fill("GRPOOptions.Norm", StdSample, 1e-6)
+	n, err := o.Norm.fill("GRPOOptions.Norm", groupNorm)
 	if err != nil {
 		return nil, err
 	}
-	c, err := prepare(dst, batch, false)
+	c, err := NewCredit(dst, batch)
 	if err != nil {
 		return nil, err
 	}
-
-	// Scores, by trajectory first.
-	c.scratch = resize(c.scratch, 2*len(batch))
-	score, packed := c.scratch[:len(batch)], c.scratch[len(batch):]
+	if err := c.scores(batch, penalty, o.ExcludeNonFinite); err != nil {
+		return nil, err
+	}
+	if err := c.compareScores(batch, n); err != nil {
+		return nil, err
+	}
 	for i := range batch {
-		t := &batch[i]
-		if c.NoVote[i] != "" {
-			continue
-		}
-		score[i] = t.Score()
-		for k := range t.Turns {
-			if t.Turns[k].Invalid && !t.Turns[k].Excluded {
-				score[i] -= penalty
-			}
-		}
-		if finite(score[i]) {
-			continue
-		}
-		if o.ExcludeNonFinite {
-			c.exclude(i, reasonNonFinite)
-			continue
-		}
-		if err := checkFinite(i, t, 0); err != nil {
-			return nil, err
-		}
-		return nil, nonFinite(i, -1, "the score", score[i]) // finite rewards that overflow
-	}
-
-	// Then packed by group, which is a counting sort.
-	c.groupBy(batch)
-	end := c.offset // next free place of each group, and its end once filled
-	for i, g := range c.group {
-		if g >= 0 {
-			packed[end[g]] = score[i]
-			end[g]++
-		}
-	}
-	from := 0
-	for g, to := range end {
-		flat := n.apply(packed[from:to])
-		switch {
-		case to-from > 1:
-			c.Groups++
-			if flat {
-				c.ZeroVariance++
-			}
-		case n.refuses(to - from):
-			i := slices.Index(c.group, g)
-			return nil, &FieldError{i, -1, "Group", fmt.Sprintf("%.40q with one voter", batch[i].Group), "two voters or more", nil}
-		default:
-			c.Singletons++
-		}
-		from = to
-	}
-	for i := len(batch) - 1; i >= 0; i-- { // takes places out of a group in the reverse of the order they were filled in
-		g := c.group[i]
-		if g < 0 {
-			continue
-		}
-		end[g]--
-		if !finite(packed[end[g]]) {
-			return nil, nonFinite(i, -1, "the centred score", packed[end[g]])
-		}
-		for k := c.Start[i]; k < c.Start[i+1]; k++ {
-			if c.Vote[k] {
-				c.Advantage[k] = packed[end[g]]
-			}
-		}
+		c.broadcast(i, c.score[i])
 	}
 	return c, nil
 }
 
-// groupBy numbers the groups of voters in order of first appearance and sets c.offset to where each starts when packed.
+// groupNorm has the defaults of a norm over the scores of a group.
+var groupNorm = norm{std: StdSample, eps: 1e-6}
+
+// scores sets c.score to the penalised score of each voter.
+func (c *Credit) scores(batch []Trajectory, penalty float64, exclude bool) error {
+	c.score = resize(c.score, len(batch))
+	for i := range batch {
+		if c.NoVote[i] != "" {
+			continue
+		}
+		t := &batch[i]
+		c.score[i] = t.Score()
+		for k := range t.Turns {
+			if t.Turns[k].Invalid && !t.Turns[k].Excluded {
+				c.score[i] -= penalty
+			}
+		}
+		switch {
+		case finite(c.score[i]):
+		case exclude:
+			c.Exclude(i, reasonNonFinite)
+		default:
+			if err := checkFinite(i, t, 0); err != nil {
+				return err
+			}
+			return nonFinite(i, -1, "the score", c.score[i]) // finite rewards that overflow
+		}
+	}
+	return nil
+}
+
+// groupBy numbers the groups of voters in c.groups.
 func (c *Credit) groupBy(batch []Trajectory) {
 	if c.keys == nil {
 		c.keys = make(map[string]int)
 	}
 	clear(c.keys)
-	c.group = resize(c.group, len(batch))
-	c.offset = c.offset[:0]
+	c.groups.reset(len(batch))
 	for i := range batch {
 		if c.NoVote[i] != "" {
-			c.group[i] = -1
 			continue
 		}
 		g, ok := c.keys[batch[i].Group]
 		if !ok {
-			g = len(c.offset)
+			g = len(c.keys)
 			c.keys[batch[i].Group] = g
-			c.offset = append(c.offset, 0)
 		}
-		c.group[i] = g
-		c.offset[g]++
+		c.groups.put(i, g)
 	}
-	sum := 0
-	for g, size := range c.offset {
-		c.offset[g] = sum
-		sum += size
+}
+
+// compareScores groups the voters, replaces c.score by n of it within each group, and counts the groups.
+func (c *Credit) compareScores(batch []Trajectory, n norm) error {
+	c.groupBy(batch)
+	c.kept.flat = resize(c.kept.flat, len(batch))
+	c.Flat = c.kept.flat
+	flat := resize(c.flatGroup, len(c.groups.size))
+	c.flatGroup = flat
+	refused, overflowed := c.groups.normalise(n, c.score, nil, func(g, size int, f bool) {
+		switch {
+		case size == 1:
+			c.Singletons++
+		case f:
+			flat[g] = true
+			c.Groups++
+			c.ZeroVariance++
+		default:
+			c.Groups++
+		}
+	})
+	switch {
+	case refused >= 0:
+		return &FieldError{refused, -1, "Group", fmt.Sprintf("%.40q with one voter", batch[refused].Group), "two voters or more", nil}
+	case overflowed >= 0:
+		return nonFinite(overflowed, -1, "the centred score", c.score[overflowed])
+	}
+	for i, g := range c.groups.group {
+		c.Flat[i] = g >= 0 && flat[g]
+	}
+	return nil
+}
+
+// broadcast gives x to the voting turns of trajectory i.
+func (c *Credit) broadcast(i int, x float64) {
+	for k := c.Start[i]; k < c.Start[i+1]; k++ {
+		if c.Vote[k] {
+			c.Advantage[k] = x
+		}
 	}
 }

@@ -280,7 +280,7 @@ func TestNorm(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := slices.Clone(tt.x)
-			flat := tt.norm.apply(got)
+			flat := tt.norm.apply(got, nil)
 			tol := near
 			if tt.name == "residue" {
 				tol = cmpopts.EquateApprox(0, 1.2e-16) // one unit in the last place of .95
@@ -300,7 +300,7 @@ func TestNormProperties(t *testing.T) {
 		x := rapid.SliceOfN(anyFloat(scale), 2, 12).Draw(t, "x")
 		o := norm{std: rapid.SampledFrom([]Std{StdSample, StdPopulation, StdNone}).Draw(t, "std"), eps: 1e-6, floor: 1e-8}
 		got := slices.Clone(x)
-		flat := o.apply(got)
+		flat := o.apply(got, nil)
 		margin := 1e-12
 		if flat || o.std == StdNone { // in units of x
 			margin = 1e-14 * scale
@@ -536,7 +536,7 @@ func TestEstimatorErrors(t *testing.T) {
 		{"gamma NaN", gaeError(nil, &TurnGAEOptions{Gamma: new(math.NaN())}), nil, "TurnGAEOptions.Gamma is NaN", "4"},
 		{"lambda", gaeError(nil, &TurnGAEOptions{Lambda: new(-.1)}), nil, "TurnGAEOptions.Lambda is -0.1", "4"},
 		{"penalty", gaeError(nil, &TurnGAEOptions{InvalidPenalty: new(-1.0)}), nil, "TurnGAEOptions.InvalidPenalty", "4"},
-		{"truncation", gaeError(nil, &TurnGAEOptions{Truncation: 3}), nil, "TurnGAEOptions.Truncation is 3", "three values"},
+		{"truncation", gaeError(nil, &TurnGAEOptions{Truncation: 4}), nil, "TurnGAEOptions.Truncation is 4", "three values"},
 		{"std", gaeError(nil, &TurnGAEOptions{Norm: Norm{Std: 5}}), nil, "TurnGAEOptions.Norm.Std is 5", "five values"},
 		{"eps", gaeError(nil, &TurnGAEOptions{Norm: Norm{Eps: new(-1.0)}}), nil, "TurnGAEOptions.Norm.Eps", ">= 0"},
 		{"penalty", grpoError(nil, &GRPOOptions{InvalidPenalty: new(math.Inf(1))}), nil, "GRPOOptions.InvalidPenalty", "4"},
@@ -866,7 +866,7 @@ func TestGRPOAgainstDefinition(t *testing.T) {
 			var members []int
 			var scores []float64
 			for i := range batch {
-				if batch[i].Group != key || batch[i].Excluded != "" || !slices.ContainsFunc(batch[i].Turns, trains) {
+				if batch[i].Group != key || batch[i].Excluded != "" || !slices.ContainsFunc(batch[i].Turns, trainsTurn) {
 					continue
 				}
 				z := batch[i].Score()
@@ -883,7 +883,7 @@ func TestGRPOAgainstDefinition(t *testing.T) {
 			}
 			for n, i := range members {
 				for k, u := range batch[i].Turns {
-					if trains(u) {
+					if trainsTurn(u) {
 						want[c.Start[i]+k] = a[n]
 					}
 				}
@@ -911,7 +911,7 @@ func TestGRPOAgainstDefinition(t *testing.T) {
 	})
 }
 
-func trains(u Turn) bool { return !u.Excluded && u.Tokens[0].Trainable }
+func trainsTurn(u Turn) bool { return !u.Excluded && u.Tokens[0].Trainable }
 
 // Adding a constant to the scores of a group changes nothing; scaling by k > 0 scales StdNone by k and leaves the
 // others within the effect of eps (property 5).

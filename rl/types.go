@@ -93,28 +93,3 @@ func (t *Trajectory) Score() float64 {
 	}
 	return s
 }
-
-// Credit is the result of an estimator: one number per turn of a batch, turns of all trajectories one after another.
-// Pass a Credit from an earlier call to reuse its memory, or nil. After an error the content of a reused Credit is of no
-// use, but it can be passed again.
-type Credit struct {
-	Start       []int     // turns of trajectory i are Start[i] up to Start[i+1]; one entry more than there are trajectories
-	Advantage   []float64 // one per turn, shared by all trainable tokens of the turn; 0 where the turn has no vote
-	Vote        []bool    // one per turn: whether it has a vote, which advantage 0 does not tell
-	ValueTarget []float64 // target of the critic's V, one per turn; nil from estimators without a critic
-
-	// NoVote says, per trajectory, why it has no vote: its own Excluded text, or "truncated", "non-finite" or
-	// "no trainable token". It is empty for a voter. Value targets of the first three kinds are 0 and must not be
-	// trained on, nor must those of excluded turns.
-	NoVote []string
-
-	// The groups that were compared, 0 from estimators that compare none.
-	Groups       int // groups of two voters or more
-	ZeroVariance int // those among Groups whose scores do not differ, so that nobody in them learns; 0 with StdOff
-	Singletons   int // groups of one voter
-
-	scratch []float64      // voters' numbers, packed
-	group   []int          // per trajectory, -1 for a non-voter
-	offset  []int          // per group
-	keys    map[string]int // group key to index
-}
