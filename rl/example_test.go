@@ -137,3 +137,76 @@ func ExampleReadTrajectories() {
 	// first 1.5
 	// rl: line 2: unknown field "rewrad" at byte 26
 }
+
+// Advantages move the policy, the two targets the two read-outs of the critic.
+func ExampleSAPO() {
+	t := rollout("", 0, 0, 0, 10)
+	for k, v := range []float64{2, 3, 5, 8} {
+		t.Turns[k].Value = v
+		t.Turns[k].QValue = []float64{2.5, 4, 6, 9}[k]
+	}
+	credit, err := rl.SAPO(nil, []rl.Trajectory{t}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("advantage %.4f\n", credit.Advantage)
+	fmt.Printf("V target  %.4f\n", credit.ValueTarget)
+	fmt.Printf("Q target  %.4f\n", credit.QTarget)
+	// Output:
+	// advantage [0.9336 0.7496 -0.0832 -1.5999]
+	// V target  [8.0173 8.7255 9.4050 10.0000]
+	// Q target  [3.8000 5.7000 8.5500 10.0000]
+}
+
+// An estimator of one's own: returns of turns, normalised over the batch. Package rltest checks such estimators.
+func ExampleNewCredit() {
+	returns := func(dst *rl.Credit, batch []rl.Trajectory) (*rl.Credit, error) {
+		if err := rl.Validate(batch); err != nil {
+			return nil, err
+		}
+		c, err := rl.NewCredit(dst, batch)
+		if err != nil {
+			return nil, err
+		}
+		for i := range batch {
+			for k, g := range batch[i].MonteCarlo(nil, 0.95, 0) {
+				if turn := c.Start[i] + k; c.Vote[turn] {
+					c.Advantage[turn] = g
+				}
+			}
+		}
+		return c, c.Normalize(rl.Norm{})
+	}
+	var estimator rl.Estimator = returns
+	c, err := estimator(nil, []rl.Trajectory{rollout("", 0, 1), rollout("", 0)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n", c.Advantage)
+	// Output: [0.652 0.761 -1.413]
+}
+
+func ExampleExplainedVariance() {
+	share, ok := rl.ExplainedVariance([]float64{1, 2, 3, 4}, []float64{1, 2, 2, 5})
+	fmt.Printf("%.1f %v\n", share, ok)
+	_, ok = rl.ExplainedVariance([]float64{1, 1}, []float64{0, 3})
+	fmt.Println(ok)
+	// Output:
+	// 0.6 true
+	// false
+}
+
+// What a credit can teach: here half of the groups, and half of the voting turns.
+func ExampleCredit_Diagnose() {
+	batch := []rl.Trajectory{rollout("a", 1), rollout("a", 0), rollout("b", 5), rollout("b", 5)}
+	credit, err := rl.GRPO(nil, batch, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := credit.Diagnose(batch)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d voters, zero-variance share %.1f, effective share %.1f\n", d.Voters, d.ZeroVarianceShare, d.EffectiveShare)
+	// Output: 4 voters, zero-variance share 0.5, effective share 0.5
+}

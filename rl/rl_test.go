@@ -966,6 +966,17 @@ func benchBatch(trajectories, turns int) []Trajectory {
 func TestNoAllocation(t *testing.T) {
 	batch := benchBatch(64, 10)
 	gae, grpo := mustTurnGAE(t, batch, nil), mustGRPO(t, batch, nil)
+	sapo, err := SAPO(nil, batch, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		if _, err := SAPO(sapo, batch, nil); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("SAPO allocates %v times", n)
+	}
 	if n := testing.AllocsPerRun(20, func() {
 		if _, err := TurnGAE(gae, batch, nil); err != nil {
 			t.Fatal(err)
