@@ -16,7 +16,7 @@ var (
 	ErrShape          = errors.New("rl: slices differ in length")
 )
 
-// A FieldError reports one unusable field of a batch of trajectories or of a [LossBatch].
+// A FieldError reports one unusable field of a batch of trajectories, or of the numbers given to a loss.
 type FieldError struct {
 	Trajectory int    // position in the batch; -1 if the fault is not in a trajectory
 	Turn       int    // position in Trajectory.Turns; -1 if the fault is not in a turn

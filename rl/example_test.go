@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/loss"
 )
 
 // rollout returns a trajectory of one-token turns with the given rewards.
@@ -26,7 +27,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b := rl.LossBatch{Advantage: credit.TokenAdvantages(nil, batch)}
+	b := loss.Batch{Advantage: credit.TokenAdvantages(nil, batch)}
 	for _, t := range batch {
 		for _, turn := range t.Turns {
 			for _, token := range turn.Tokens { // all of them are trainable here
@@ -36,11 +37,11 @@ func Example() {
 		}
 	}
 	grad := make([]float64, len(b.LogProb))
-	loss, stats, err := rl.PPOLoss(grad, b, nil)
+	value, stats, err := loss.PPO(grad, b, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("loss %.4f over %d tokens\n", loss, stats.Tokens)
+	fmt.Printf("loss %.4f over %d tokens\n", value, stats.Tokens)
 	fmt.Printf("gradient %.4f\n", grad)
 	// Output:
 	// loss 0.1414 over 5 tokens
@@ -90,22 +91,6 @@ func ExampleCredit_TokenAdvantages() {
 	// Output:
 	// turns  [0.5 0 -0.5] [true false true]
 	// tokens [0.5 0.5 0 -0.5]
-}
-
-// The mean over the two tokens that count.
-func ExamplePPOLoss() {
-	grad := make([]float64, 3)
-	loss, stats, err := rl.PPOLoss(grad, rl.LossBatch{
-		LogProb:    []float64{-0.5, -0.5, -99},
-		OldLogProb: []float64{-0.6, -1.0, 0},
-		Advantage:  []float64{1, 1, 0},
-		Weight:     []float64{0.5, 0.5, 0},
-	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("loss %.4f, gradient %.4f, clipped %.1f\n", loss, grad, stats.ClipFraction)
-	// Output: loss -1.1526, gradient [-0.5526 0.0000 0.0000], clipped 0.5
 }
 
 func ExampleValidate() {

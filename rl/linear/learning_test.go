@@ -7,6 +7,7 @@ import (
 
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/linear"
+	"github.com/throughline-go/throughline/rl/loss"
 )
 
 // The chain: three steps, four actions each, the right action differs by step; a wrong one ends the episode with reward
@@ -75,7 +76,7 @@ func train(t *testing.T, critic bool, seed uint64, maxSteps int) float64 {
 		}
 		n := len(credit.Advantage)
 		for range 2 {
-			b := rl.LossBatch{Advantage: credit.TokenAdvantages(nil, batch)}
+			b := loss.Batch{Advantage: credit.TokenAdvantages(nil, batch)}
 			for _, e := range batch {
 				for step, turn := range e.Turns {
 					candidates, _ := chainFeatures(step)
@@ -84,7 +85,7 @@ func train(t *testing.T, critic bool, seed uint64, maxSteps int) float64 {
 				}
 			}
 			grad := make([]float64, n)
-			if _, _, err := rl.PPOLoss(grad, b, nil); err != nil {
+			if _, _, err := loss.PPO(grad, b, nil); err != nil {
 				t.Fatal(err)
 			}
 			at := 0
