@@ -4,8 +4,9 @@ import "math"
 
 // Credit is the result of an estimator: one number per turn of a batch, turns of all trajectories one after another, or one
 // number per token.
-// Pass a Credit from an earlier call to reuse its memory, or nil. After an error the content of a reused Credit is of no
-// use, but it can be passed again.
+//
+// Pass a Credit from an earlier call to reuse its memory, or nil: the slices of the earlier result are then overwritten.
+// After an error the content of a reused Credit is of no use, but it can be passed again.
 type Credit struct {
 	Start       []int     // turns of trajectory i are Start[i] up to Start[i+1]; one entry more than there are trajectories
 	Advantage   []float64 // one per turn, shared by all trainable tokens of the turn; 0 where the turn has no vote
@@ -23,24 +24,33 @@ type Credit struct {
 	// trained on, nor must those of excluded turns.
 	NoVote []string
 
-	// Flat tells, per trajectory, whether its score was compared with those of other voters and did not differ from
-	// them, so that it teaches nothing; nil from estimators that compare no scores.
+	// Flat tells, per trajectory, whether it was compared with other voters of its group and there was no difference: in
+	// their scores, and in GAGPO in the advantages of their turns. By its score it teaches nothing then, but GiGPO, GraphGPO
+	// and MileGPO compare steps as well. nil from estimators that compare no groups.
 	Flat []bool
 
 	// The groups that were compared, 0 from estimators that compare none.
 	Groups       int // groups of two voters or more
-	ZeroVariance int // those among Groups whose scores do not differ, so that nobody in them learns; 0 with StdOff
+	ZeroVariance int // those among Groups whose trajectories are Flat; 0 with StdOff
 	Singletons   int // groups of one voter
 
 	kept struct { // memory of slices that may be nil above
 		value, q []float64
 		flat     []bool
 	}
-	score     []float64      // per trajectory
-	groups    partition      // of trajectories
-	flatGroup []bool         // per group
-	packed    []float64      // voters' numbers, packed
-	keys      map[string]int // group key to index
+	// The rest is memory that estimators use again.
+	score     []float64    // per trajectory
+	groups    partition    // of trajectories
+	flatGroup []bool       // per group
+	packed    []float64    // voters' numbers, packed
+	keys      numbering    // of groups, then of states
+	rows      []float64    // per trajectory, how often it counts
+	step      []float64    // per turn, discounted return or what becomes of it
+	steps     partition    // of turns
+	visitor   []int        // per state, the trajectory that was there last
+	state     []int        // per turn
+	value     []stateValue // per state
+	graph     *stateGraph
 }
 
 // An Estimator gives credit to a batch. The functions of this package and of package token are estimators once their

@@ -1,41 +1,86 @@
-// Package rl turns trajectories of an agent into training signal: one advantage per turn, and a policy loss with its
-// gradient. It needs no model and no automatic differentiation; a policy, in this process or elsewhere, gives
-// log-probabilities and takes gradients.
+// Package rl turns trajectories of an agent into training signal: which turns, or tokens, helped, and by how much. It needs
+// no model and no automatic differentiation; a policy, in this process or elsewhere, gives log-probabilities and takes
+// gradients.
 //
 // # Steps
 //
 //  1. Collect rollouts as [Trajectory] values, with the log-probability of each token that the policy sampled.
-//     [Validate] them.
-//  2. Estimate credit, once per collected batch: [TurnGAE] over turns (arXiv:1506.02438, with the batch norm over turns of
-//     SAPO, arXiv:2608.19842) where there is a critic, or [GRPO] (arXiv:2402.03300) where rollouts of one task are
-//     compared. Both return a [Credit], one advantage per turn.
-//  3. Give each trainable token the advantage of its turn, [Credit.TokenAdvantages], and call [PPOLoss], which returns
-//     the loss and its gradient with respect to the log-probability of each token.
+//     [Validate] them. [WriteTrajectories] and [ReadTrajectories] keep batches as JSON lines; package token has the flat
+//     rows with masks of other trainers.
+//  2. Estimate credit, once per collected batch, with one of the estimators below. Each returns a [Credit]: an advantage
+//     per turn, targets of critics where it has them, and who has a vote. [Credit.Diagnose] says what it can teach.
+//  3. Give each trainable token its advantage, [Credit.TokenAdvantages], and call a loss of package
+//     [github.com/throughline-go/throughline/rl/loss], which returns its value and its gradient with respect to the
+//     log-probability of each token, to logits or to values.
 //  4. Carry that gradient into the parameters. Package [github.com/throughline-go/throughline/rl/linear] has a small
 //     policy to do so.
 //
-// [WriteTrajectories] and [ReadTrajectories] keep batches as JSON lines.
+// # Estimators
+//
+//	function           compares                              needs             source
+//	TurnGAE            turns with a critic                   Value             arXiv:1506.02438 over turns
+//	SAPO               turns with two critics                Value, QValue     arXiv:2608.19842
+//	GRPO               scores in a group                     Group             arXiv:2402.03300, Dr.GRPO arXiv:2503.20783
+//	RLOO               a score with the others of its group  Group             arXiv:2402.14740
+//	GiGPO              scores, and returns in a state        Group, State      arXiv:2505.10978
+//	GAGPO              turns, with mean returns of states    Group, State      arXiv:2605.13217
+//	GraphGPO           scores, and distances to the goal     Group, State      arXiv:2605.26684
+//	MileGPO            the same, shaped by milestones        Group, State      arXiv:2608.19803
+//	token.GAE          tokens with a critic                  Token.Value       arXiv:1506.02438
+//	token.ReinforcePP  tokens, over the batch                -                 arXiv:2501.03262
+//	token.PPOPublished tokens of one turn, with the score    Token.Value       verl-agent
+//
+// Each is an [Estimator] once its options are bound; [Trajectory.MonteCarlo], [Trajectory.LambdaReturns],
+// [Trajectory.SARSATargets], [NewCredit], [Norm.Apply] and [Credit.Normalize] are the parts to build others, and package
+// [github.com/throughline-go/throughline/rl/rltest] has the laws that all of them keep. Groups are rollouts of one task
+// from one first state; without them only the first two, and the last three, say anything. The State keys are the caller's
+// and decide what anchor-state methods see: a raw observation is a bad key, since all failed calls look alike.
 //
 // # Conventions
 //
 // Frameworks differ silently on these points. Here each is an option, or is fixed as said.
 //
-//	discount                    per turn, not per token
-//	end by a limit              bootstrap from FinalValue; terminal or dropped by option
+//	discount                    per turn, not per token, except in package token
+//	end by a limit              bootstrap from FinalValue in TurnGAE and token.GAE; SAPO and GiGPO: nothing follows
 //	who votes                   not excluded, and with a trainable token; invalid turns do vote
+//	invalid turn                costs 0.1; by option
 //	value target                V + A, before the penalty of invalid turns and before any norm
-//	normalisation set           TurnGAE: all voting turns of the batch; GRPO: the voters of a group, each trajectory once
-//	standard deviation          TurnGAE: population, eps 1e-8; GRPO: sample, eps 1e-6 (added to it); by option
+//	normalisation set           turns: all voting turns of the batch; groups: the voters of a group, each trajectory once;
+//	                            states: the voting turns of a group that begin in it
+//	standard deviation          turns: population, eps 1e-8; groups and states: sample, eps 1e-6; tokens: sample, eps 1e-8
+//	                            inside the root; by option
 //	no variance                 equal numbers give exact zeros; a deviation that is rounding residue only centres
 //	group of one                0; the raw score or an error by option
-//	mean of the loss            over tokens; other means, masks and micro-batches by one weight per token
-//	ratio on the edge           the gradient passes
-//	positions of weight 0       never read, gradient exactly 0
+//	tokens that are not trained no time steps, never read, gradient exactly 0
+//	success                     the verdict; a score above a threshold only where there is none
+//	mean of the loss            over tokens of the whole step of the optimiser; by option
 //	numbers that are not finite an error that names trajectory and turn; exclusion of the trajectory by option
+//
+// The same points elsewhere, as of the versions that were read in 2026. Package
+// [github.com/throughline-go/throughline/rl/peers] has options that reproduce what these compute.
+//
+//	                     group of one  deviation        eps              normalised over          after a limit  masked tokens
+//	verl GRPO            raw score     sample           1e-6 added       group                    -              -
+//	verl GAE             -             sample           1e-8 in root     tokens of the batch      0              skipped
+//	verl RLOO            raw or 0      none             -                -                        -              -
+//	verl-agent GiGPO     raw, state 0  sample           1e-6 added       rows of the group, state 0              -
+//	TRL GRPO             0             sample           1e-4 added       group or batch           -              -
+//	OpenRLHF             refused       sample, batch:   1e-9, batch:     group, tokens of the     0              steps of value 0
+//	                                   population       1e-8             batch
+//	Stable-Baselines3    -             sample           1e-8 added       mini-batch               final value    -
+//	this package         0, by option  by option        by option        by option                final value    skipped
+//
+// In verl and TRL the name sapo means the soft-gated loss of arXiv:2511.20347; here that is SoftGate of package loss.
 //
 // # Cost and determinism
 //
-// Estimators and losses are pure functions of linear time. They use no random numbers and no goroutines, process groups
-// in order of first appearance and sum in index order, so equal input gives equal bits on one architecture and Go
-// version. They do not change their input; they may be called at the same time for different destinations.
+// Estimators are pure functions, of linear time unless they say otherwise. They use no random numbers and no goroutines,
+// process groups and states in order of first appearance and sum in index order, so equal input gives equal bits on one
+// architecture and Go version. They do not change their input; they may be called at the same time for different
+// destinations.
+//
+// # What is not claimed
+//
+// Formulas and numbers are tested against second, literal implementations and worked examples. Nothing here says that a
+// method learns better than another, and none of the papers' results is reproduced.
 package rl

@@ -29,7 +29,7 @@ type TurnGAEOptions struct {
 	Norm Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory with a number that is not finite, instead of returning an
-	// error.
+	// error. A final value that is missing is an error all the same.
 	ExcludeNonFinite bool
 }
 

@@ -14,9 +14,25 @@ type GRPOOptions struct {
 	// of one voter (SingletonZero is ours; verl returns the raw score).
 	Norm Norm
 
+	Scope Scope // which scores are compared; zero means those of a group
+
+	// PerTurn counts the score of a trajectory once for each of its voting turns in means and deviations, as verl-agent
+	// does, so that long trajectories weigh more; else once. One voter is a group of one, however many turns it has.
+	PerTurn bool
+
 	// ExcludeNonFinite takes the vote from a trajectory whose score is not finite, instead of returning an error.
 	ExcludeNonFinite bool
 }
+
+// Scope says which scores [GRPO] compares.
+type Scope uint8
+
+// The scopes.
+const (
+	ScopeGroup             Scope = iota // those of a group
+	ScopeBatch                          // those of all voters of the batch, as if they were one group
+	ScopeGroupMeanBatchStd              // the mean is that of the group, the standard deviation that of all voters of the batch
+)
 
 // GRPO computes group-relative advantages (arXiv:2402.03300; with StdNone those of Dr.GRPO, arXiv:2503.20783). Each
 // trajectory that votes has the penalised score
@@ -24,8 +40,13 @@ type GRPOOptions struct {
 //	Z = sum_t r_t - penalty * number of invalid turns (excluded turns are not penalised)
 //
 // and its advantage (Z - mean)/(std + eps), over the voters with the same Group key, goes to all of its turns. Equal
-// scores give exact zeros. Every trajectory counts once, however many turns it has; groups may differ in size and lie
+// scores give exact zeros. Every trajectory counts once unless PerTurn is set; groups may differ in size and lie
 // scattered in the batch. Trajectories with an empty Group form one group together, as with any other key.
+//
+// Under ScopeBatch all voters are one group, of which Singleton, Flat and the counts of the result then speak. Under
+// ScopeGroupMeanBatchStd, which AReaL and TRL offer as well, Norm.StdFloor is held against the deviation of the batch, but
+// a group whose own scores are equal gives exact zeros, a group of one voter follows Singleton, and Flat and ZeroVariance
+// are about the deviation of the group itself.
 //
 // A trajectory votes if it is not excluded and has a trainable token in a turn that is not excluded. Others get 0 and
 // influence nothing; neither do turns without a vote, but their rewards belong to the score. NoVote of the result tells why:
@@ -33,7 +54,7 @@ type GRPOOptions struct {
 //
 // GRPO reads the rewards, ends and flags of trajectories that are not excluded, and whether a token is trainable. It
 // returns a [*FieldError] around [ErrOpenTrajectory] or [ErrNonFinite] for the first fault, one for a group of one
-// under [SingletonError], and an error for options out of range. It sets Groups, ZeroVariance and Singletons of the
+// under [SingletonError], and an error for options out of range. It sets Flat, Groups, ZeroVariance and Singletons of the
 // result. It is deterministic, groups are processed in order of first appearance, and takes O(turns + tokens) time;
 // with dst from a batch of at least this size and as many groups it allocates nothing.
 func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
@@ -41,8 +62,13 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 		o = &GRPOOptions{}
 	}
 	penalty := orDefault(o.InvalidPenalty, 0.1)
-	if err := inRange("GRPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)); err != nil {
-		return nil, err
+	for _, err := range [...]error{
+		inRange("GRPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
+		known("GRPOOptions", "Scope", uint8(o.Scope), 3),
+	} {
+		if err != nil {
+			return nil, err
+		}
 	}
 	n, err := o.Norm.fill("GRPOOptions.Norm", groupNorm)
 	if err != nil {
@@ -55,7 +81,7 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 	if err := c.scores(batch, penalty, o.ExcludeNonFinite); err != nil {
 		return nil, err
 	}
-	if err := c.compareScores(batch, n); err != nil {
+	if err := c.compareScoped(batch, n, o.Scope, o.PerTurn); err != nil {
 		return nil, err
 	}
 	for i := range batch {
@@ -97,53 +123,102 @@ func (c *Credit) scores(batch []Trajectory, penalty float64, exclude bool) error
 
 // groupBy numbers the groups of voters in c.groups.
 func (c *Credit) groupBy(batch []Trajectory) {
-	if c.keys == nil {
-		c.keys = make(map[string]int)
-	}
-	clear(c.keys)
+	c.keys.reset(len(batch))
 	c.groups.reset(len(batch))
 	for i := range batch {
-		if c.NoVote[i] != "" {
-			continue
+		if c.NoVote[i] == "" {
+			g, _ := c.keys.number(0, batch[i].Group)
+			c.groups.put(i, g)
 		}
-		g, ok := c.keys[batch[i].Group]
-		if !ok {
-			g = len(c.keys)
-			c.keys[batch[i].Group] = g
-		}
-		c.groups.put(i, g)
 	}
 }
 
 // compareScores groups the voters, replaces c.score by n of it within each group, and counts the groups.
 func (c *Credit) compareScores(batch []Trajectory, n norm) error {
-	c.groupBy(batch)
-	c.kept.flat = resize(c.kept.flat, len(batch))
-	c.Flat = c.kept.flat
-	flat := resize(c.flatGroup, len(c.groups.size))
-	c.flatGroup = flat
-	refused, overflowed := c.groups.normalise(n, c.score, nil, func(g, size int, f bool) {
-		switch {
-		case size == 1:
-			c.Singletons++
-		case f:
-			flat[g] = true
-			c.Groups++
-			c.ZeroVariance++
-		default:
-			c.Groups++
+	return c.compareScoped(batch, n, ScopeGroup, false)
+}
+
+// compareScoped is compareScores with a scope, where a trajectory counts once for each of its voting turns if perTurn is set.
+func (c *Credit) compareScoped(batch []Trajectory, n norm, scope Scope, perTurn bool) error {
+	var rows []float64
+	if perTurn {
+		rows = resize(c.rows, len(batch))
+		c.rows = rows
+		for i := range batch {
+			for _, v := range c.Vote[c.Start[i]:c.Start[i+1]] {
+				if v {
+					rows[i]++
+				}
+			}
 		}
-	})
+	}
+	if scope == ScopeBatch {
+		c.groups.reset(len(batch))
+		for i := range batch {
+			if c.NoVote[i] == "" {
+				c.groups.put(i, 0)
+			}
+		}
+	} else {
+		c.groupBy(batch)
+	}
+	c.startCounts()
+	count := func(g, voters int, flat bool) { c.count(g, voters, flat) }
+	var refused, overflowed int
+	if scope == ScopeGroupMeanBatchStd {
+		refused, overflowed = c.groups.normaliseJointly(n, c.score, rows, count)
+	} else {
+		refused, overflowed = c.groups.normalise(n, c.score, rows, count)
+	}
+	if refused >= 0 && scope == ScopeBatch {
+		return &FieldError{-1, -1, "the batch", "one voter", "two or more to compare", nil}
+	}
+	return c.compared(batch, refused, overflowed)
+}
+
+// startCounts prepares the counts of groups, once voters are grouped in c.groups.
+func (c *Credit) startCounts() {
+	c.flatGroup = resize(c.flatGroup, len(c.groups.size))
+}
+
+// count counts group g.
+func (c *Credit) count(g, voters int, flat bool) {
+	switch {
+	case voters == 1:
+		c.Singletons++
+	case flat:
+		c.flatGroup[g] = true
+		c.Groups++
+		c.ZeroVariance++
+	default:
+		c.Groups++
+	}
+}
+
+// compared sets c.Flat, or returns the error where comparing scores refused a trajectory or overflowed.
+func (c *Credit) compared(batch []Trajectory, refused, overflowed int) error {
 	switch {
 	case refused >= 0:
-		return &FieldError{refused, -1, "Group", fmt.Sprintf("%.40q with one voter", batch[refused].Group), "two voters or more", nil}
+		return oneVoter(batch, refused)
 	case overflowed >= 0:
 		return nonFinite(overflowed, -1, "the centred score", c.score[overflowed])
 	}
-	for i, g := range c.groups.group {
-		c.Flat[i] = g >= 0 && flat[g]
-	}
+	c.setFlat()
 	return nil
+}
+
+// oneVoter is the error for trajectory i, which is alone in its group.
+func oneVoter(batch []Trajectory, i int) error {
+	return &FieldError{i, -1, "Group", fmt.Sprintf("%.40q with one voter", batch[i].Group), "two voters or more", nil}
+}
+
+// setFlat sets c.Flat once the groups are counted.
+func (c *Credit) setFlat() {
+	c.Flat = resize(c.kept.flat, len(c.groups.group))
+	c.kept.flat = c.Flat
+	for i, g := range c.groups.group {
+		c.Flat[i] = g >= 0 && c.flatGroup[g]
+	}
 }
 
 // broadcast gives x to the voting turns of trajectory i.

@@ -93,7 +93,7 @@ func TestReadErrors(t *testing.T) {
 		{"twice", `{"turns":[{"end":"terminated","reward":1,"reward":2}]}`, `field "reward" a second time`},
 		{"null", `{"turns":[{"end":"terminated","reward":null}]}`, "null at byte 39"},
 		{"too deep", `{"turns":[{"tokens":[{"id":{"id":1}}]}]}`, "nested too deep"},
-		{"end", `{"turns":[{"end":"done"}]}`, `end is "done"`},
+		{"end", `{"turns":[{"end":"done"}]}`, `End is "done"`},
 		{"end as a number", `{"turns":[{"end":1}]}`, "cannot unmarshal number"},
 		{"open", ok + "\n" + `{"turns":[{}]}`, "line 2: rl: trajectory 1, turn 0: End is continue"},
 		{"no turns", `{}`, "trajectory 0: Turns is empty"},

@@ -222,24 +222,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestEndText(t *testing.T) {
-	for _, e := range []End{Continue, Terminated, Truncated} {
-		text, err := e.MarshalText()
-		var back End = 77
-		if err2 := back.UnmarshalText(text); err != nil || err2 != nil || back != e || string(text) != e.String() {
-			t.Errorf("%v: text %q, back %v, errors %v, %v", e, text, back, err, err2)
-		}
-	}
-	if _, err := End(3).MarshalText(); err == nil || End(3).String() != "End(3)" {
-		t.Errorf("End(3) has text, or the string %q", End(3))
-	}
-	for _, bad := range []string{"", "Terminated", "1", strings.Repeat("x", 1000)} {
-		if err := new(End).UnmarshalText([]byte(bad)); err == nil || len(err.Error()) > 200 {
-			t.Errorf("%.10q: error %v", bad, err)
-		}
-	}
-}
-
 func TestNorm(t *testing.T) {
 	tests := []struct {
 		name   string

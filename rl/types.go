@@ -1,10 +1,5 @@
 package rl
 
-import (
-	"fmt"
-	"strconv"
-)
-
 // A Token is one position of a turn, in the order in which the model read or wrote it. For a policy that picks one of several
 // candidate actions a turn is one trainable token whose ID is the index of the candidate.
 type Token struct {
@@ -39,34 +34,16 @@ const (
 	Truncated             // a limit ended the episode: the state after it still has a value
 )
 
-// String returns "continue", "terminated" or "truncated", and "End(n)" for a value that is none of them.
-func (e End) String() string {
-	if int(e) < len(endNames) {
-		return endNames[e]
-	}
-	return "End(" + strconv.Itoa(int(e)) + ")"
-}
+var endNames = []string{Continue: "continue", Terminated: "terminated", Truncated: "truncated"}
 
-var endNames = [...]string{Continue: "continue", Terminated: "terminated", Truncated: "truncated"}
+// String returns "continue", "terminated" or "truncated", and "End(n)" for a value that is none of them.
+func (e End) String() string { return enumString("End", endNames, uint8(e)) }
 
 // MarshalText returns the name that [End.String] gives, or an error for a value without a name.
-func (e End) MarshalText() ([]byte, error) {
-	if int(e) >= len(endNames) {
-		return nil, fmt.Errorf("rl: %v has no name, want one of %v", e, endNames)
-	}
-	return []byte(endNames[e]), nil
-}
+func (e End) MarshalText() ([]byte, error) { return enumText("End", endNames, uint8(e)) }
 
 // UnmarshalText accepts exactly the three names of [End.String].
-func (e *End) UnmarshalText(text []byte) error {
-	for i, name := range endNames {
-		if string(text) == name {
-			*e = End(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("rl: end is %.40q, want one of %v", text, endNames)
-}
+func (e *End) UnmarshalText(text []byte) error { return enumSet(e, "End", endNames, text) }
 
 // A Trajectory is one rollout. Estimators read it and never change it.
 type Trajectory struct {
