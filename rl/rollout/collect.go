@@ -12,7 +12,7 @@ import (
 // A Player is the policy of one episode. It notes what training needs of every turn.
 type Player interface {
 	envharness.Policy
-	// Turns returns one turn for each call of Act that did not end the episode by an error, in order: State, Tokens, Value and QValue. The
+	// Turns returns one turn for each call of Act that did not end the episode by an error, in order: Tokens, Value and QValue. The
 	// rest is filled in from the record of the episode. It is called once, after the episode.
 	Turns() []rl.Turn
 }
@@ -23,6 +23,9 @@ type Options struct {
 	Parallel      int     // episodes at once; zero means 1
 	MaxTurns      int     // zero means the environment's own limit
 	SuccessReward float64 // reward of the last turn of a passed episode, and the only reward; zero means 10
+	// States gives the state keys of an episode for estimators that compare turns: one for the start of each turn, one for the state after
+	// the last. Nil means AcceptedCalls.
+	States func(t envharness.Trace) []string
 	// Progress, if not nil, is called after each episode with the number done so far; calls do not overlap.
 	Progress func(done, total int)
 }
@@ -59,6 +62,10 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 	if math.IsNaN(reward) || math.IsInf(reward, 0) {
 		return nil, fmt.Errorf("rollout: success reward %v is not finite", reward)
 	}
+	states := o.States
+	if states == nil {
+		states = AcceptedCalls
+	}
 	players := make([]Player, len(tasks))
 	traces, err := envharness.Rollouts(ctx, w, components, func(slot int) (envharness.Policy, error) {
 		p, err := newPlayer(slot)
@@ -81,6 +88,14 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 		if err != nil {
 			return nil, err
 		}
+		keys := states(trace)
+		if len(keys) != len(trace.Turns)+1 {
+			return nil, fmt.Errorf("rollout: episode %s has %d turns and %d state keys, want one more than turns", t.ID, len(trace.Turns), len(keys))
+		}
+		for k := range t.Turns {
+			t.Turns[k].State = keys[k]
+		}
+		t.FinalState = keys[len(t.Turns)]
 		episodes[i] = Episode{Trace: trace, Trajectory: t}
 	}
 	return episodes, nil

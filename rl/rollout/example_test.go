@@ -36,3 +36,13 @@ func ExampleCollect() {
 	// T1-0000/0: 3 turns, truncated, success false
 	// T1-0000/1: 3 turns, truncated, success false
 }
+
+// Two episodes that did the same so far are in the same state.
+func ExampleAcceptedCalls() {
+	lookup := &envharness.Action{Name: "lookup", Args: []byte(`{"id": 7}`)}
+	done, refused := &envharness.Transition{}, &envharness.Transition{Error: &envharness.ActionError{Message: "no such id"}}
+	a := rollout.AcceptedCalls(envharness.Trace{Turns: []envharness.TurnTrace{{Applied: lookup, Raw: done}}})
+	b := rollout.AcceptedCalls(envharness.Trace{Turns: []envharness.TurnTrace{{Applied: lookup, Raw: refused}, {Applied: lookup, Raw: done}}})
+	fmt.Println(a[0] == b[0], b[0] == b[1], a[1] == b[2], a[0] == a[1])
+	// Output: true true true false
+}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl"
@@ -114,13 +115,62 @@ func TestCollect(t *testing.T) {
 			if tt.name == "crashed" { // whether the step that crashed is recorded is the harness's choice
 				tt.want.Turns, got[0].Turns = nil, nil
 			}
-			if diff := cmp.Diff(tt.want, got[0]); diff != "" {
+			if diff := cmp.Diff(tt.want, got[0], cmpopts.IgnoreFields(rl.Turn{}, "State"), cmpopts.IgnoreFields(rl.Trajectory{}, "FinalState")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
 			if err := rl.Validate(Trajectories(es)); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// States are equal after equal accepted calls, whatever was refused or unreadable between them.
+func TestStates(t *testing.T) {
+	plays := []string{"a b win", "bad a b win", "a unreadable b bad", "b a win"}
+	states := func(o *Options) [][]string {
+		t.Helper()
+		es, err := Collect(context.Background(), world(9), nil, func(i int) (Player, error) { return &script{names: strings.Fields(plays[i])}, nil },
+			make([]envharness.Task, len(plays)), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out [][]string
+		for _, tr := range Trajectories(es) {
+			var keys []string
+			for _, turn := range tr.Turns {
+				keys = append(keys, turn.State)
+			}
+			out = append(out, append(keys, tr.FinalState))
+		}
+		return out
+	}
+	got := states(&Options{MaxTurns: 4})
+	names := map[string]string{}
+	for i := range got {
+		for k, key := range got[i] {
+			if names[key] == "" {
+				names[key] = string(rune('A' + len(names)))
+			}
+			got[i][k] = names[key]
+		}
+	}
+	// A: nothing done, B: a, C: a b, D: a b win, E: a b win win, F: b, G: b a, H: b a win, I: b a win win.
+	want := [][]string{strings.Fields("A B C D E"), strings.Fields("A A B C D"), strings.Fields("A B B C C"), strings.Fields("A F G H I")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	own := func(tr envharness.Trace) []string { return make([]string, len(tr.Turns)+1) }
+	for _, keys := range states(&Options{MaxTurns: 2, States: own}) {
+		if strings.Join(keys, "") != "" {
+			t.Errorf("own keys: got %q", keys)
+		}
+	}
+	_, err := Collect(context.Background(), world(2), nil, func(int) (Player, error) { return &script{names: []string{"a"}}, nil },
+		[]envharness.Task{{ID: "x"}}, &Options{States: func(envharness.Trace) []string { return []string{"one"} }})
+	if err == nil || !strings.Contains(err.Error(), "1 state keys") {
+		t.Errorf("too few keys: %v", err)
 	}
 }
 

@@ -1,0 +1,32 @@
+package rollout
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// AcceptedCalls keys a state by the calls that the base accepted before it, in order: one key for the start of each turn and
+// one for the state after the last, len(t.Turns)+1 in all. In a world whose state follows from its task, its seed and those
+// calls, episodes of one group with equal keys are in the same state (ours). A refused call, or one that a component
+// answered, leaves the state as it is. Two orders of calls that lead to one state have two keys, so states are rather split
+// than confused. Keys are 64-bit digests: two of n distinct ones collide by a chance of about n²/2^65.
+func AcceptedCalls(t envharness.Trace) []string {
+	keys := make([]string, len(t.Turns)+1)
+	h := fnv.New64a()
+	for i := range t.Turns {
+		keys[i] = fmt.Sprintf("%016x", h.Sum64())
+		turn := &t.Turns[i]
+		if turn.Applied == nil || turn.Raw == nil || turn.Raw.Error != nil {
+			continue
+		}
+		args := []byte(turn.Applied.Args)
+		if canonical, err := envharness.CanonicalJSON(args); err == nil {
+			args = canonical
+		}
+		fmt.Fprintf(h, "%q %q\n", turn.Applied.Name, args)
+	}
+	keys[len(t.Turns)] = fmt.Sprintf("%016x", h.Sum64())
+	return keys
+}
