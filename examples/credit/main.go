@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/throughline-go/throughline/examples/internal/method"
+	"github.com/throughline-go/throughline/rl"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit code. It may leave a read of stdin behind.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("credit", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "usage: credit -method NAME [flags] [FILE ...]")
+		flags.PrintDefaults()
+	}
+	f := filter{stdout: stdout, stderr: stderr}
+	flags.StringVar(&f.method, "method", "", "`name` of the estimator, see -list")
+	options := flags.String("options", "", "options of the estimator, a `JSON` object, see -list")
+	flags.StringVar(&f.format, "in", "", "`format` of the input, rows or trajectories; empty: the first line tells")
+	flags.BoolVar(&f.batches, "batches", false, "an empty line ends a batch, which is then answered; else the whole input is one")
+	flags.BoolVar(&f.diagnostics, "diagnostics", false, "describe what the credit of each batch can teach, as a line of JSON on standard error")
+	flags.StringVar(&f.dot, "dot", "", "write the graphs of MileGPO to this `file`, in the language of Graphviz, anew for each batch")
+	all := flags.Bool("list", false, "print the estimators with their options, a line of JSON each, and do nothing else")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	fail := func(code int, err error) int {
+		fmt.Fprintln(stderr, "credit:", err)
+		return code
+	}
+	if *all {
+		if err := list(stdout); err != nil {
+			return fail(1, err)
+		}
+		return 0
+	}
+	switch f.format {
+	case "", formatRows, formatTrajectories:
+	default:
+		return fail(2, fmt.Errorf("-in is %q, want rows or trajectories", f.format))
+	}
+	if err := f.choose(*options); err != nil {
+		return fail(2, err)
+	}
+	switch err := f.run(ctx, flags.Args(), stdin); {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "credit: interrupted; nothing of the last batch was written")
+		return 130
+	case err != nil:
+		return fail(1, err)
+	}
+	return 0
+}
+
+// choose binds the estimator.
+func (f *filter) choose(options string) error {
+	if f.method == "" {
+		return errors.New("-method is missing, see -list")
+	}
+	var err error
+	if f.estimate, err = method.New(f.method, options); err != nil {
+		return err
+	}
+	methods := method.All()
+	m := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Name == f.method })]
+	needs, _, _ := strings.Cut(m.Reads, ";")
+	if needs != "" {
+		f.reads = strings.Split(needs, ", ")
+	}
+	if f.dot == "" {
+		return nil
+	}
+	o, ok := m.Options().(*rl.MileGPOOptions)
+	if !ok {
+		return fmt.Errorf("-dot needs the method milegpo or milegpo-webshop: %s has no graph to write", f.method)
+	}
+	if strings.TrimSpace(options) != "" {
+		if err := json.Unmarshal([]byte(options), o); err != nil {
+			return err
+		}
+	}
+	f.mile = o
+	return nil
+}
+
+// list writes all methods.
+func list(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	for _, m := range method.All() {
+		o := m.Options()
+		t := reflect.TypeOf(o).Elem()
+		if err := enc.Encode(struct {
+			Method  string `json:"method"`
+			Reads   string `json:"reads"`
+			Options any    `json:"options"`
+			Doc     string `json:"doc"`
+		}{m.Name, m.Reads, o, t.PkgPath() + "." + t.Name()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
