@@ -2,7 +2,7 @@
 // build a training corpus from the desk's tools, induce skills from recorded episodes, select skills under a token budget, reshape
 // the environment, train a policy and evaluate it on held-out tasks.
 //
-//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-json]
+//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-credit NAME] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-json]
 //
 // With -tools the corpus is made of those tools; with -tools or -skills a further selection runs on those files, and the selection numbers of -json
 // are that one's. What is left out of the files is told on standard error. The same seed writes the same artifacts. Exit codes: 0 done, 1 failed,
@@ -42,6 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags.StringVar(&cfg.Tools, "tools", "", "build the corpus from the tools in this JSONL `file`, and select among them")
 	flags.StringVar(&cfg.Skills, "skills", "", "select among the SKILL.md folders below this `folder`")
 	flags.IntVar(&cfg.Budget, "budget", 0, "most `tokens` of one selection; 0 means 200, and 2000 for files of your own")
+	flags.StringVar(&cfg.Credit, "credit", "grpo", "`method` that gives turns their advantages: grpo, dr-grpo, rloo, gigpo, gagpo, graphgpo, milegpo,\nmilegpo-webshop, reinforce++ or reinforce++-baseline")
 	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes played at once; changes the speed alone")
 	out := flags.String("out", "", "write corpus.jsonl, skills/, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")

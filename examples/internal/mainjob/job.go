@@ -2,6 +2,7 @@
 package mainjob
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
+	"github.com/throughline-go/throughline/examples/internal/method"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/skill"
@@ -26,6 +28,7 @@ type Config struct {
 	Tools    string // JSONL file; empty means the desk's own tools
 	Skills   string // folder of SKILL.md folders; empty means the induced skills
 	Budget   int    // tokens of one selection; 0 means the default
+	Credit   string // method of package method that needs no critic; empty means grpo
 	Workers  int    // episodes at once
 	Progress func(stage string, done, total int)
 	Warn     func(message string) // told about everything of the caller's own files that is left out or repaired
@@ -85,6 +88,7 @@ type job struct {
 	Config
 	size
 	world      envharness.World
+	estimator  rl.Estimator
 	result     Result
 	tools      []midtool.Tool        // that the corpus is made of
 	skills     []learned             // induced skills
@@ -131,7 +135,17 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 	if cfg.Warn == nil {
 		cfg.Warn = func(string) {}
 	}
+	cfg.Credit = cmp.Or(cfg.Credit, "grpo")
 	j := &job{Config: cfg, size: effort, world: tooldesk.World()}
+	for _, m := range method.All() {
+		if m.Name == cfg.Credit && m.Critic {
+			return nil, fmt.Errorf("%w: credit by %s needs a critic, which the policy does not have", ErrInput, m.Name)
+		}
+	}
+	var err error
+	if j.estimator, err = method.New(cfg.Credit, ""); err != nil {
+		return nil, fmt.Errorf("%w: credit: %w", ErrInput, err)
+	}
 	j.result.Report.Seed = cfg.Seed
 	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, j.training} {
 		if err := stage(ctx); err != nil {

@@ -7,9 +7,10 @@ import (
 	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/examples/internal/method"
 	"github.com/throughline-go/throughline/rl/linear"
 	"github.com/throughline-go/throughline/rl/linear/play"
+	"github.com/throughline-go/throughline/rl/loss"
 	"github.com/throughline-go/throughline/rl/rollout"
 )
 
@@ -77,8 +78,13 @@ func (j *job) training(ctx context.Context) error {
 	if j.result.Wrapped, err = j.success(ctx, "evaluate wrapped", policy, wrapped, validation); err != nil {
 		return err
 	}
-	j.row("training", fmt.Sprintf("%d iterations of GRPO, half of it behind the components; play there", j.iterations),
+	j.row("training", fmt.Sprintf("%d iterations of %s, half of it behind the components; play there", j.iterations, j.Credit),
 		onValidation, percent(r.Environment.SuccessWrapped), percent(j.result.Wrapped))
+	scores, miles, err := j.effective()
+	if err != nil {
+		return err
+	}
+	j.row("", "compare rollouts by their scores (grpo), then by states as well (milegpo)", "turns with an advantage, last iteration", percent(scores), percent(miles))
 
 	if r.Training.SuccessAfter, err = j.success(ctx, "evaluate trained", policy, nil, test); err != nil {
 		return err
@@ -165,7 +171,11 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 	for k := range batch {
 		batch[k].Group = fmt.Sprintf("%d/%s", k/j.group, batch[k].Task) // a task drawn twice makes two groups
 	}
-	credit, err := rl.GRPO(nil, batch, nil)
+	credit, err := j.estimator(nil, batch)
+	if err != nil {
+		return err
+	}
+	weights, err := loss.Weights(nil, batch, credit, nil) // 0 for episodes that could not be judged
 	if err != nil {
 		return err
 	}
@@ -179,7 +189,7 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 			scratch = policy.LogProbs(scratch, c.Candidates, 1)
 			logp[k], old[k] = scratch[c.Chosen], c.LogProb
 		}
-		if _, _, err := rl.PPOLoss(grad, rl.LossBatch{LogProb: logp, OldLogProb: old, Advantage: advantages}, nil); err != nil {
+		if _, _, err := loss.PPO(grad, loss.Batch{LogProb: logp, OldLogProb: old, Advantage: advantages, Weight: weights}, nil); err != nil {
 			return err
 		}
 		for k, c := range choices {
@@ -192,6 +202,28 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 		}
 	}
 	return nil
+}
+
+// effective is the share of turns of the last iteration that get an advantage by GRPO, which compares whole rollouts, and by MileGPO, which
+// compares what they did in the same state as well.
+func (j *job) effective() (scores, miles float64, err error) {
+	var share [2]float64
+	for i, name := range [...]string{"grpo", "milegpo"} {
+		estimator, err := method.New(name, "")
+		if err != nil {
+			return 0, 0, err
+		}
+		credit, err := estimator(nil, j.result.Trajectories)
+		if err != nil {
+			return 0, 0, err
+		}
+		d, err := credit.Diagnose(j.result.Trajectories)
+		if err != nil {
+			return 0, 0, err
+		}
+		share[i] = d.EffectiveShare
+	}
+	return share[0], share[1], nil
 }
 
 // success is the share of tasks that the verifier passes.
