@@ -3,13 +3,14 @@ package envharness
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+
+	"github.com/throughline-go/throughline/internal/jsonl"
 )
 
 // A Trace is the record of one rollout: what the policy did and was shown, what reached the base and came back, and what each
@@ -122,26 +123,26 @@ func WriteTraces(w io.Writer, traces []Trace) error {
 // above 64 MiB is an error that names the line. The sequence ends after an error and can be ranged over once.
 func ReadTraces(r io.Reader) iter.Seq2[Trace, error] {
 	return func(yield func(Trace, error) bool) {
-		sc := bufio.NewScanner(r)
-		sc.Buffer(nil, maxTraceLine+1) // room for the line break
-		line := 0
-		for sc.Scan() {
-			line++
-			if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+		number := 0
+		for line, err := range jsonl.Lines(r, maxTraceLine) {
+			number++
+			switch {
+			case errors.Is(err, jsonl.ErrTooLong):
+				err = fmt.Errorf("longer than %d bytes", maxTraceLine)
+			case err == nil && len(bytes.TrimSpace(line)) == 0:
 				continue
 			}
-			t, err := decodeTrace(sc.Bytes())
+			var t Trace
+			if err == nil {
+				t, err = decodeTrace(line)
+			}
 			if err != nil {
-				err = cmp.Or(sc.Err(), err) // half a line is the reader's fault
-				yield(Trace{}, fmt.Errorf("envharness: traces line %d: %w", line, err))
+				yield(Trace{}, fmt.Errorf("envharness: traces line %d: %w", number, err))
 				return
 			}
 			if !yield(t, nil) {
 				return
 			}
-		}
-		if err := sc.Err(); err != nil {
-			yield(Trace{}, fmt.Errorf("envharness: traces line %d: %w", line+1, err))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package midtool
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -10,6 +9,8 @@ import (
 	"io"
 	"iter"
 	"os"
+
+	"github.com/throughline-go/throughline/internal/jsonl"
 )
 
 // A SyntaxError reports a line that cannot be read.
@@ -96,56 +97,35 @@ func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
 		maxLine = maxBytes
 	}
 	return func(yield func(line, error) bool) {
-		br := bufio.NewReaderSize(r, 64<<10)
-		var buf []byte
-		for number := 1; ; number++ {
-			var err error
-			buf, err = readLine(br, buf[:0], maxLine)
-			if errors.Is(err, errLong) {
+		number := 0
+		for text, err := range jsonl.Lines(r, maxLine) {
+			number++
+			switch {
+			case errors.Is(err, jsonl.ErrTooLong):
 				rule := fmt.Sprintf("line longer than %d bytes", maxLine)
 				yield(line{}, &SyntaxError{locator, number, maxLine, rule})
 				return
-			}
-			if err != nil && err != io.EOF {
+			case err != nil:
 				yield(line{}, fmt.Errorf("midtool: %s:%d: %w", locator, number, err))
 				return
 			}
-			last := err == io.EOF
-			text := buf
-			if number == 1 {
-				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			mark := 0
+			if number == 1 && bytes.HasPrefix(text, []byte("\ufeff")) {
+				mark = len("\ufeff")
+				text = text[mark:]
 			}
-			if len(bytes.Trim(text, " \t\r\n")) > 0 {
-				v, err := parseNested(text, lineDepth)
-				if je, ok := errors.AsType[*jsonError](err); ok {
-					yield(line{}, &SyntaxError{locator, number, len(buf) - len(text) + je.offset, je.rule})
-					return
-				}
-				if !yield(line{number, v}, nil) {
-					return
-				}
+			if len(bytes.Trim(text, " \t\r\n")) == 0 {
+				continue
 			}
-			if last {
+			v, err := parseNested(text, lineDepth)
+			if je, ok := errors.AsType[*jsonError](err); ok {
+				yield(line{}, &SyntaxError{locator, number, mark + je.offset, je.rule})
+				return
+			}
+			if !yield(line{number, v}, nil) {
 				return
 			}
 		}
-	}
-}
-
-var errLong = errors.New("line too long")
-
-// readLine appends one line without its newline to buf; io.EOF marks the last one.
-func readLine(br *bufio.Reader, buf []byte, limit int) ([]byte, error) {
-	for {
-		part, err := br.ReadSlice('\n')
-		buf = append(buf, part...)
-		if len(bytes.TrimSuffix(buf, []byte("\n"))) > limit {
-			return nil, errLong
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		return bytes.TrimSuffix(buf, []byte("\n")), err
 	}
 }
 

@@ -3,7 +3,6 @@ package rl
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/internal/jsonl"
 )
 
 // Bounds of one line of a trajectory file. A comma stands for about one token or one field, so the second bounds the
@@ -140,18 +141,20 @@ func checkWritable(i int, t *Trajectory) error {
 // what it yields, and does not close r.
 func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
 	return func(yield func(Trajectory, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, maxLine+1)
 		n, count := 0, 0
-		for lines.Scan() {
+		for line, err := range jsonl.Lines(r, maxLine) {
 			n++
-			line := bytes.TrimSpace(lines.Bytes())
-			if len(line) == 0 {
+			switch line = bytes.TrimSpace(line); {
+			case errors.Is(err, jsonl.ErrTooLong):
+				err = fmt.Errorf("longer than %d bytes", maxLine)
+			case err == nil && len(line) == 0:
 				continue
 			}
-			t, err := parseTrajectory(count, line)
+			var t Trajectory
+			if err == nil {
+				t, err = parseTrajectory(count, line)
+			}
 			if err != nil {
-				err = cmp.Or(lines.Err(), err) // half a line is the reader's fault
 				yield(Trajectory{}, fmt.Errorf("rl: line %d: %w", n, err))
 				return
 			}
@@ -159,11 +162,6 @@ func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
 			if !yield(t, nil) {
 				return
 			}
-		}
-		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(Trajectory{}, fmt.Errorf("rl: line %d is longer than %d bytes", n+1, maxLine))
-		} else if err != nil {
-			yield(Trajectory{}, fmt.Errorf("rl: line %d: %w", n+1, err))
 		}
 	}
 }

@@ -111,11 +111,11 @@ func TestReadErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.text)
 		}
 	}
-	if _, err := readAll(io.MultiReader(strings.NewReader(ok+"\n"), endless{})); err == nil || !strings.Contains(err.Error(), "line 2 is longer than") {
+	if _, err := readAll(io.MultiReader(strings.NewReader(ok+"\n"), endless{})); err == nil || !strings.Contains(err.Error(), "line 2: longer than") {
 		t.Errorf("endless line: %v", err)
 	}
 	padded := ok + strings.Repeat(" ", 64<<20-len(ok)) // as long as documented, and one more
-	if got, err := readAll(strings.NewReader(padded + "\n" + padded + " \n")); len(got) != 1 || err == nil || !strings.Contains(err.Error(), "line 2 is longer than 67108864 bytes") {
+	if got, err := readAll(strings.NewReader(padded + "\n" + padded + " \n")); len(got) != 1 || err == nil || !strings.Contains(err.Error(), "line 2: longer than 67108864 bytes") {
 		t.Errorf("long lines: %d trajectories, %v", len(got), err)
 	}
 	broken := errors.New("broken")

@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/throughline-go/throughline/internal/jsonl"
 	"github.com/throughline-go/throughline/rl"
 )
 
@@ -39,21 +40,23 @@ const (
 // once, reads ahead of what it yields, and does not close r.
 func ReadRows(r io.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, maxLine+1)
 		n, count := 0, 0
-		for lines.Scan() {
+		for line, err := range jsonl.Lines(r, maxLine) {
 			n++
-			line := bytes.TrimSpace(lines.Bytes())
-			if len(line) == 0 {
+			switch line = bytes.TrimSpace(line); {
+			case errors.Is(err, jsonl.ErrTooLong):
+				err = fmt.Errorf("longer than %d bytes", maxLine)
+			case err == nil && len(line) == 0:
 				continue
 			}
-			row, err := parseRow(count, line)
+			var row Row
+			if err == nil {
+				row, err = parseRow(count, line)
+			}
 			if err == nil {
 				_, err = row.starts(count)
 			}
 			if err != nil {
-				err = cmp.Or(lines.Err(), err) // half a line is the reader's fault
 				yield(Row{}, fmt.Errorf("token: line %d: %w", n, err))
 				return
 			}
@@ -61,11 +64,6 @@ func ReadRows(r io.Reader) iter.Seq2[Row, error] {
 			if !yield(row, nil) {
 				return
 			}
-		}
-		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(Row{}, fmt.Errorf("token: line %d is longer than %d bytes", n+1, maxLine))
-		} else if err != nil {
-			yield(Row{}, fmt.Errorf("token: line %d: %w", n+1, err))
 		}
 	}
 }

@@ -479,7 +479,7 @@ func TestReadRowsErrors(t *testing.T) {
 		t.Errorf("64 deep: %v", err)
 	}
 	padded := ok + strings.Repeat(" ", 64<<20-len(ok)) // as long as documented, and one more
-	if got, err := readAll(strings.NewReader(padded + "\n" + padded + " \n")); len(got) != 1 || err == nil || !strings.Contains(err.Error(), "line 2 is longer than 67108864 bytes") {
+	if got, err := readAll(strings.NewReader(padded + "\n" + padded + " \n")); len(got) != 1 || err == nil || !strings.Contains(err.Error(), "line 2: longer than 67108864 bytes") {
 		t.Errorf("long lines: %d rows, %v", len(got), err)
 	}
 	broken := errors.New("broken")
