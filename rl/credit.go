@@ -1,6 +1,9 @@
 package rl
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Credit is the result of an estimator: one number per turn of a batch, turns of all trajectories one after another, or one
 // number per token.
@@ -134,9 +137,13 @@ func trains(tokens []Token) bool {
 	return false
 }
 
-// Exclude takes the vote of trajectory i away, for estimators of one's own; its targets become 0.
+// Exclude takes the vote of trajectory i away, for estimators of one's own, before they compare anything; its advantages and
+// targets of turns become 0. An empty reason becomes "excluded". It does nothing if there is no trajectory i.
 func (c *Credit) Exclude(i int, reason string) {
-	c.NoVote[i] = reason
+	if i < 0 || i >= len(c.NoVote) {
+		return
+	}
+	c.NoVote[i] = cmp.Or(reason, "excluded")
 	from, to := c.Start[i], c.Start[i+1]
 	clear(c.Vote[from:to])
 	clear(c.Advantage[from:to])
@@ -150,11 +157,14 @@ func (c *Credit) Exclude(i int, reason string) {
 
 // Normalize applies n to the advantages of all voting turns of the batch together, as [TurnGAE] does at its end: once per
 // collected batch, never per mini-batch. Std zero means StdPopulation and Eps nil 1e-8, added. Errors are those of
-// [Norm.Apply]. O(turns) time.
+// [Norm.Apply], and one where TokenAdvantage is set, whose mean Advantage is. O(turns) time.
 func (c *Credit) Normalize(n Norm) error {
 	f, err := n.fill("Norm", batchNorm)
 	if err != nil {
 		return err
+	}
+	if c.TokenAdvantage != nil {
+		return &FieldError{-1, -1, "TokenAdvantage", "set", "credit per turn alone", nil}
 	}
 	for k, v := range c.Vote {
 		if v && !finite(c.Advantage[k]) {

@@ -110,19 +110,18 @@ func newSweep(o *TurnGAEOptions, tr Truncation) (sweep, error) {
 	if s.truncation == TruncationDefault {
 		s.truncation = tr
 	}
-	for _, err := range [...]error{
+	n, err := o.Norm.fill("TurnGAEOptions.Norm", batchNorm)
+	if err := errors.Join(
 		inRange("TurnGAEOptions", "Gamma", s.gamma, 0, 1),
 		inRange("TurnGAEOptions", "Lambda", s.lambda, 0, 1),
 		inRange("TurnGAEOptions", "InvalidPenalty", s.penalty, 0, math.Inf(1)),
 		known("TurnGAEOptions", "Truncation", uint8(o.Truncation), 4),
-	} {
-		if err != nil {
-			return sweep{}, err
-		}
+		err,
+	); err != nil {
+		return sweep{}, err
 	}
-	var err error
-	s.norm, err = o.Norm.fill("TurnGAEOptions.Norm", batchNorm)
-	return s, err
+	s.norm = n
+	return s, nil
 }
 
 // batchNorm has the defaults of a norm over all turns of a batch.

@@ -1,6 +1,9 @@
 package rl
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // GAGPOOptions adjusts [GAGPO]. A nil *GAGPOOptions equals &GAGPOOptions{}.
 type GAGPOOptions struct {
@@ -41,17 +44,13 @@ func GAGPO(dst *Credit, batch []Trajectory, o *GAGPOOptions) (*Credit, error) {
 		o = &GAGPOOptions{}
 	}
 	gamma, lambda, penalty := orDefault(o.Gamma, 0.95), orDefault(o.Lambda, 0.95), orDefault(o.InvalidPenalty, 0.1)
-	for _, err := range [...]error{
+	n, err := o.Norm.fill("GAGPOOptions.Norm", groupNorm)
+	if err := errors.Join(
 		inRange("GAGPOOptions", "Gamma", gamma, 0, 1),
 		inRange("GAGPOOptions", "Lambda", lambda, 0, 1),
 		inRange("GAGPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	n, err := o.Norm.fill("GAGPOOptions.Norm", groupNorm)
-	if err != nil {
+		err,
+	); err != nil {
 		return nil, err
 	}
 	c, err := NewCredit(dst, batch)

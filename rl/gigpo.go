@@ -1,6 +1,9 @@
 package rl
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // GiGPOOptions adjusts [GiGPO]. A nil *GiGPOOptions equals &GiGPOOptions{}.
 type GiGPOOptions struct {
@@ -53,17 +56,13 @@ func GiGPO(dst *Credit, batch []Trajectory, o *GiGPOOptions) (*Credit, error) {
 		o = &GiGPOOptions{}
 	}
 	gamma, weight, penalty := orDefault(o.Gamma, 0.95), orDefault(o.StepWeight, 1), orDefault(o.InvalidPenalty, 0.1)
-	for _, err := range [...]error{
+	n, err := o.Norm.fill("GiGPOOptions.Norm", groupNorm)
+	if err := errors.Join(
 		inRange("GiGPOOptions", "Gamma", gamma, 0, 1),
 		inRange("GiGPOOptions", "StepWeight", weight, 0, math.Inf(1)),
 		inRange("GiGPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	n, err := o.Norm.fill("GiGPOOptions.Norm", groupNorm)
-	if err != nil {
+		err,
+	); err != nil {
 		return nil, err
 	}
 	c, err := NewCredit(dst, batch)

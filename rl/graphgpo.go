@@ -1,6 +1,7 @@
 package rl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -84,21 +85,20 @@ func (o *GraphGPOOptions) fill(options, norm string) (graphSettings, error) {
 		penalty:       orDefault(o.InvalidPenalty, 0.1),
 		exclude:       o.ExcludeNonFinite,
 	}
-	for _, err := range [...]error{
+	n, err := o.Norm.fill(norm, groupNorm)
+	if err := errors.Join(
 		inRange(options, "GoalReturn", s.goalReturn, 0, heaviest),
 		within(options, "GoalDecay", s.goalDecay),
 		inRange(options, "StepWeight", s.stepWeight, 0, heaviest),
 		inRange(options, "EpisodeWeight", s.episodeWeight, 0, heaviest),
 		inRange(options, "SuccessAbove", s.successAbove, -math.MaxFloat64, math.MaxFloat64),
 		inRange(options, "InvalidPenalty", s.penalty, 0, math.Inf(1)),
-	} {
-		if err != nil {
-			return graphSettings{}, err
-		}
+		err,
+	); err != nil {
+		return graphSettings{}, err
 	}
-	var err error
-	s.norm, err = o.Norm.fill(norm, groupNorm)
-	return s, err
+	s.norm = n
+	return s, nil
 }
 
 // within returns an error unless the option has 0 < x < 1.

@@ -1,6 +1,7 @@
 package rl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -62,16 +63,12 @@ func GRPO(dst *Credit, batch []Trajectory, o *GRPOOptions) (*Credit, error) {
 		o = &GRPOOptions{}
 	}
 	penalty := orDefault(o.InvalidPenalty, 0.1)
-	for _, err := range [...]error{
+	n, err := o.Norm.fill("GRPOOptions.Norm", groupNorm)
+	if err := errors.Join(
 		inRange("GRPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
 		known("GRPOOptions", "Scope", uint8(o.Scope), 3),
-	} {
-		if err != nil {
-			return nil, err
-		}
-	}
-	n, err := o.Norm.fill("GRPOOptions.Norm", groupNorm)
-	if err != nil {
+		err,
+	); err != nil {
 		return nil, err
 	}
 	c, err := NewCredit(dst, batch)

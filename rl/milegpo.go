@@ -2,6 +2,7 @@ package rl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -70,14 +71,21 @@ func MileGPOWebShop() *MileGPOOptions {
 // that successes of the group visit, and traps, states that only failures visit. Within each group:
 //
 // Discovery. A milestone is a state, other than a goal, that a success visits. A trap is a state that no success visits, that
-// TrapVisits failures visit or that one returns to, and whose score is at least TrapScore. The scores are
+// at least TrapVisits failures visit or that a failure revisits, and whose score is at least TrapScore. The scores are
 //
 //	S+ = w_s * success above the group's + w_m * share of the successes + w_c * relative number of neighbours
 //	S- = w_f * failure above the group's + w_l * share of the failures * returns per visitor
 //
-// Calibration, of milestones only. Evidence E has two parts: how much more often an edge into the milestone succeeds than its
-// siblings, and the progress of an edge into it, in steps towards the goal and in success. A milestone is kept if it has
-// progress, or by KeepSupport or KeepBranch; its score becomes S+ * (1 + w_pcc*E), that of others DropFactor * S+.
+// Calibration, of milestones only. With p+(x) and p-(x) the shares of successes and failures among the trajectories that visit
+// a state or edge x, and p+ and p- those of the group, an edge e from u to v has a contrast and a progress,
+//
+//	contrast(e) = p+(e) - mean of p+ over the other edges out of u
+//	progress(e) = a_d * (d(u, goal) - d(v, goal)) + a_s * (p+(v) - p+) - a_f * l(e)
+//
+// where l(e) is how far p-(e) exceeds the mean of p- over the other edges out of u, or p-(v) exceeds p- if there are none. Divided
+// by the largest of the group, the best contrast and the best progress of edges into v, if above 0, make the evidence
+// E = w_bc * contrast + w_pg * progress. A milestone is kept if it has progress, or by KeepSupport or KeepBranch; its score
+// becomes S+ * (1 + w_pcc*E), that of others DropFactor * S+.
 //
 // Shaping. The scores, divided by the largest of the group, give each state the potentials
 //
@@ -102,7 +110,7 @@ func MileGPOWebShop() *MileGPOOptions {
 //
 // [MileGraphs] shows what was found. What is read, votes, errors, counts and determinism are those of GraphGPO; time has
 // another O(m log m) for m milestones and traps, since with one factor for all edges the potentials need a queue
-// and no heap. With Mix 0 the result equals that of GraphGPO in every bit, and takes its time.
+// and no heap. With Mix 0 the result equals that of GraphGPO in every bit, and costs as much.
 func MileGPO(dst *Credit, batch []Trajectory, o *MileGPOOptions) (*Credit, error) {
 	s, m, err := o.fill()
 	if err != nil {
@@ -160,7 +168,7 @@ func (o *MileGPOOptions) fill() (graphSettings, mileSettings, error) {
 		drop:         o.DropFactor,
 		mix:          orDefault(o.Mix, 0.2),
 	}
-	for _, err := range [...]error{
+	if err := errors.Join(
 		known(options, "Stage", uint8(o.Stage), 4),
 		within(options, "PotentialDecay", m.decay),
 		inRange(options, "PotentialGamma", m.gamma, 0, 1),
@@ -182,10 +190,8 @@ func (o *MileGPOOptions) fill() (graphSettings, mileSettings, error) {
 		inRange(options, "KeepSupport", m.keepSupport, 0, heaviest),
 		inRange(options, "DropFactor", m.drop, 0, 1),
 		inRange(options, "Mix", m.mix, 0, 1),
-	} {
-		if err != nil {
-			return graphSettings{}, mileSettings{}, err
-		}
+	); err != nil {
+		return graphSettings{}, mileSettings{}, err
 	}
 	if m.trapVisits < 1 {
 		return graphSettings{}, mileSettings{}, fmt.Errorf("rl: %s.TrapVisits is %d, want a number >= 1, or 0 for 2", options, o.TrapVisits)

@@ -1,6 +1,9 @@
 package rl
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Norm says how an estimator normalises numbers that it compares with each other, such as the scores of a group: to
 // (x - mean)/(std + Eps). The estimator says which numbers these are and what the zero value means to it. Equal numbers
@@ -86,16 +89,14 @@ func (o Norm) fill(options string, def norm) (norm, error) {
 	if o.EpsPlace != EpsDefault {
 		n.inside = o.EpsPlace == EpsInsideSqrt
 	}
-	for _, err := range [...]error{
+	if err := errors.Join(
 		known(options, "Std", uint8(o.Std), 5),
 		inRange(options, "Eps", n.eps, 0, math.Inf(1)),
 		known(options, "EpsPlace", uint8(o.EpsPlace), 3),
 		inRange(options, "StdFloor", n.floor, 0, math.Inf(1)),
 		known(options, "Singleton", uint8(o.Singleton), 3),
-	} {
-		if err != nil {
-			return norm{}, err
-		}
+	); err != nil {
+		return norm{}, err
 	}
 	return n, nil
 }

@@ -1,6 +1,9 @@
 package rl
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // RLOOOptions adjusts [RLOO]. A nil *RLOOOptions equals &RLOOOptions{}.
 type RLOOOptions struct {
@@ -38,14 +41,12 @@ func RLOO(dst *Credit, batch []Trajectory, o *RLOOOptions) (*Credit, error) {
 		o = &RLOOOptions{}
 	}
 	penalty, floor := orDefault(o.InvalidPenalty, 0.1), orDefault(o.StdFloor, 1e-8)
-	for _, err := range [...]error{
+	if err := errors.Join(
 		inRange("RLOOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
 		inRange("RLOOOptions", "StdFloor", floor, 0, math.Inf(1)),
 		known("RLOOOptions", "Singleton", uint8(o.Singleton), 3),
-	} {
-		if err != nil {
-			return nil, err
-		}
+	); err != nil {
+		return nil, err
 	}
 	c, err := NewCredit(dst, batch)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package peers has options under which the estimators of package rl and package token compute what other frameworks
-// compute, so that numbers can be compared one by one and a switch of frameworks does not move a baseline. Where a framework
-// is known to be wrong on some input, the fault is not reproduced; the comments say so.
+// Package peers has options under which the estimators of package rl and package token come closest to what other frameworks
+// compute, so that numbers can be compared one by one and a switch of frameworks does not move a baseline unseen. Where a
+// preset differs, its comment says so. Where a framework is known to be wrong on some input, the fault is not reproduced.
 //
 // The facts are from reading these frameworks in 2026; they change. Every preset is tested on the numbers that it gives.
 // Options may be changed after the call, each call makes new ones.
@@ -36,15 +36,16 @@ func VerlReinforcePP() *token.ReinforceOptions {
 }
 
 // VerlAgentGRPO is grpo of langfengQ/verl-agent, whose rows are turns: the mean of a group counts a trajectory once for
-// each of its turns. An invalid turn costs 0.1 there, too, but from the advantage of that turn's row alone, where here it
-// lowers the score of the trajectory.
+// each of its turns. An invalid turn lowers the score of its own row by 0.1 there, before the norm, and here that of the
+// trajectory.
 func VerlAgentGRPO() *rl.GRPOOptions {
 	return &rl.GRPOOptions{PerTurn: true, Norm: rl.Norm{Singleton: rl.SingletonRaw}}
 }
 
 // VerlAgentGiGPO is gigpo of langfengQ/verl-agent in its mode mean_std_norm; mean_norm is Norm.Std StdNone. Its episode part
 // counts a trajectory once for each of its turns. There a group of one keeps its score in the episode part and gets 0 in a
-// state; here Singleton, zero, serves both.
+// state; here Singleton, zero, serves both. An invalid turn lowers the score of its own row by 0.1 there, before the norm of
+// the episode part, and here that of the trajectory; the step returns agree.
 func VerlAgentGiGPO() *rl.GiGPOOptions {
 	return &rl.GiGPOOptions{PerTurn: true}
 }
@@ -63,8 +64,9 @@ func OpenRLHFGRPO() *rl.GRPOOptions {
 	return &rl.GRPOOptions{InvalidPenalty: new(0.0), Norm: rl.Norm{Eps: new(1e-9), Singleton: rl.SingletonError}}
 }
 
-// OpenRLHFGAE is gae of OpenRLHF/OpenRLHF: population deviation over all action tokens, with 1e-8 under the root. Observation
-// tokens are steps of value 0 there, which shifts the credit of the tokens before them; here they are skipped.
+// OpenRLHFGAE is gae of OpenRLHF/OpenRLHF: population deviation over all action tokens, whose variance is at least 1e-8
+// there; here 1e-8 is under the root, which differs for advantages that hardly vary. Observation tokens are steps of value 0
+// there, which shifts the credit of the tokens before them; here they are skipped.
 func OpenRLHFGAE() *token.GAEOptions {
 	return &token.GAEOptions{Truncation: rl.TruncationTerminal, Norm: rl.Norm{Std: rl.StdPopulation}}
 }

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -103,16 +104,14 @@ func newSweep(o *GAEOptions) (sweep, error) {
 		perTurn:    o.PerTurn,
 	}
 	s.turnGamma = orDefault(o.TurnGamma, s.gamma)
-	for _, err := range [...]error{
+	if err := errors.Join(
 		checkRange("GAEOptions.Gamma", s.gamma, 0, 1),
 		checkRange("GAEOptions.Lambda", s.lambda, 0, 1),
 		checkRange("GAEOptions.TurnGamma", s.turnGamma, 0, 1),
 		checkRange("GAEOptions.InvalidPenalty", s.penalty, 0, math.Inf(1)),
 		checkRange("GAEOptions.KLPenalty", s.beta, 0, math.Inf(1)),
-	} {
-		if err != nil {
-			return sweep{}, err
-		}
+	); err != nil {
+		return sweep{}, err
 	}
 	if s.truncation > rl.TruncationDrop {
 		return sweep{}, fmt.Errorf("token: GAEOptions.Truncation is %d, want a named value", s.truncation)

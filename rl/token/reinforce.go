@@ -1,6 +1,7 @@
 package token
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -57,14 +58,12 @@ func ReinforcePP(dst *rl.Credit, batch []rl.Trajectory, o *ReinforceOptions) (*r
 		o = &ReinforceOptions{}
 	}
 	gamma, penalty := orDefault(o.Gamma, 1), orDefault(o.InvalidPenalty, 0.1)
-	for _, err := range [...]error{
+	if err := errors.Join(
 		checkRange("ReinforceOptions.Gamma", gamma, 0, 1),
 		checkRange("ReinforceOptions.InvalidPenalty", penalty, 0, math.Inf(1)),
 		checkRange("ReinforceOptions.KLPenalty", o.KLPenalty, 0, math.Inf(1)),
-	} {
-		if err != nil {
-			return nil, err
-		}
+	); err != nil {
+		return nil, err
 	}
 	n, err := whitening("ReinforceOptions.Norm", o.Norm, o.NoWhiten)
 	switch {
