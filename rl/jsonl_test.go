@@ -68,7 +68,10 @@ func TestRoundTrip(t *testing.T) {
 				u := &b.Turns[k]
 				u.Reward, u.Value, u.QValue = number.Draw(t, "reward"), number.Draw(t, "value"), number.Draw(t, "q")
 				u.State = rapid.String().Draw(t, "state")
-				u.Tokens[0].LogProb, u.Tokens[0].ID = number.Draw(t, "logprob"), rapid.Int().Draw(t, "id")
+				if u.Tokens[0].LogProb = number.Draw(t, "logprob"); u.Tokens[0].LogProb > 0 {
+					u.Tokens[0].LogProb *= -1
+				}
+				u.Tokens[0].ID = rapid.Int().Draw(t, "id")
 			}
 		}
 		var b bytes.Buffer

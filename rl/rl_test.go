@@ -178,6 +178,11 @@ func TestValidate(t *testing.T) {
 			&FieldError{1, 0, "Tokens[0].RefLogProb", "NaN", "a finite number", ErrNonFinite}, "2"},
 		{"NaN token value", func(b *Trajectory) { b.Turns[0].Tokens[0].Value = math.NaN() },
 			&FieldError{1, 0, "Tokens[0].Value", "NaN", "a finite number", ErrNonFinite}, "2"},
+		{"probability", func(b *Trajectory) { b.Turns[0].Tokens[0].LogProb = .5 },
+			&FieldError{1, 0, "Tokens[0].LogProb", "0.5", "a log-probability, at most 0", nil}, "a probability by mistake"},
+		{"probability, ref", func(b *Trajectory) { b.Turns[2].Tokens[0].RefLogProb = 2e-3 },
+			&FieldError{1, 2, "Tokens[0].RefLogProb", "0.002", "a log-probability, at most 0", nil}, "more than rounding"},
+		{"rounding", func(b *Trajectory) { b.Turns[0].Tokens[0].LogProb = 1e-3 }, nil, "low precision"},
 		{"NaN in a masked token", func(b *Trajectory) { b.Turns[0].Tokens[0] = Token{LogProb: math.NaN(), Value: math.Inf(-1)} }, nil,
 			"2: masked contents are never read"},
 		{"NaN token of an excluded turn", func(b *Trajectory) {

@@ -3,7 +3,8 @@ package rl
 import "fmt"
 
 // Validate checks everything of a batch that an estimator or a loss may read: each trajectory has a turn, ends on its
-// last turn and on no other, and every reward, value and log-probability is finite; FinalValue is read after a
+// last turn and on no other, every reward, value and log-probability is finite, and no log-probability is above 0 by more
+// than rounding, 1e-3, as a probability given by mistake is; FinalValue is read after a
 // truncation only, and tokens only where they are trainable. A trajectory that is excluded as a whole is never read, so
 // it may be empty, open or full of NaN. The error is nil or the first fault as a [*FieldError], which wraps
 // [ErrOpenTrajectory] or [ErrNonFinite] where they apply.
@@ -56,6 +57,13 @@ const (
 	readTokens                   // log-probabilities and values of trainable tokens
 )
 
+// maxLogProb is what rounding in the low precision of models may make of log-probability 0.
+const maxLogProb = 1e-3
+
+func notLogProb(trajectory, turn int, field string, x float64) error {
+	return &FieldError{trajectory, turn, field, fmt.Sprint(x), "a log-probability, at most 0", nil}
+}
+
 // checkFinite returns an error for the first number of trajectory i that is read and is not finite.
 func checkFinite(i int, t *Trajectory, r reads) error {
 	for k := range t.Turns {
@@ -80,6 +88,10 @@ func checkFinite(i int, t *Trajectory, r reads) error {
 				return nonFinite(i, k, fmt.Sprintf("Tokens[%d].LogProb", j), tok.LogProb)
 			case !finite(tok.RefLogProb):
 				return nonFinite(i, k, fmt.Sprintf("Tokens[%d].RefLogProb", j), tok.RefLogProb)
+			case tok.LogProb > maxLogProb:
+				return notLogProb(i, k, fmt.Sprintf("Tokens[%d].LogProb", j), tok.LogProb)
+			case tok.RefLogProb > maxLogProb:
+				return notLogProb(i, k, fmt.Sprintf("Tokens[%d].RefLogProb", j), tok.RefLogProb)
 			case !finite(tok.Value):
 				return nonFinite(i, k, fmt.Sprintf("Tokens[%d].Value", j), tok.Value)
 			}

@@ -317,6 +317,8 @@ var given = map[string]func(token.Row) bool{
 	"turn_values":  func(r token.Row) bool { return len(r.TurnValues) > 0 },
 	"turn_qvalues": func(r token.Row) bool { return len(r.TurnQValues) > 0 },
 	"values":       func(r token.Row) bool { return len(r.Values) > 0 },
+	"logprobs":     func(r token.Row) bool { return len(r.LogProbs) > 0 },
+	"ref_logprobs": func(r token.Row) bool { return len(r.RefLogProbs) > 0 },
 	"mask":         func(r token.Row) bool { return len(r.Mask) > 0 },
 
 	"rewards or turn_rewards": func(r token.Row) bool { return len(r.Rewards)+len(r.TurnRewards) > 0 },

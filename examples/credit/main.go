@@ -10,11 +10,11 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/throughline-go/throughline/examples/internal/method"
 	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/token"
 )
 
 func main() {
@@ -80,30 +80,40 @@ func (f *filter) choose(options string) error {
 	if f.method == "" {
 		return errors.New("-method is missing, see -list")
 	}
-	var err error
-	if f.estimate, err = method.New(f.method, options); err != nil {
+	m, err := method.Find(f.method)
+	if err != nil {
 		return err
 	}
-	methods := method.All()
-	m := methods[slices.IndexFunc(methods, func(m method.Method) bool { return m.Name == f.method })]
+	var o any
+	if f.estimate, o, err = m.Bind(options); err != nil {
+		return err
+	}
 	needs, _, _ := strings.Cut(m.Reads, ";")
 	if needs != "" {
 		f.reads = strings.Split(needs, ", ")
 	}
+	if beta(o) > 0 {
+		f.reads = append(f.reads, "logprobs", "ref_logprobs")
+	}
 	if f.dot == "" {
 		return nil
 	}
-	o, ok := m.Options().(*rl.MileGPOOptions)
-	if !ok {
+	var ok bool
+	if f.mile, ok = o.(*rl.MileGPOOptions); !ok {
 		return fmt.Errorf("-dot needs the method milegpo or milegpo-webshop: %s has no graph to write", f.method)
 	}
-	if strings.TrimSpace(options) != "" {
-		if err := json.Unmarshal([]byte(options), o); err != nil {
-			return err
-		}
-	}
-	f.mile = o
 	return nil
+}
+
+// beta returns the coefficient of the divergence in the rewards, 0 where options have none.
+func beta(options any) float64 {
+	switch o := options.(type) {
+	case *token.GAEOptions:
+		return o.KLPenalty
+	case *token.ReinforcePPOptions:
+		return o.KLPenalty
+	}
+	return 0
 }
 
 // list writes all methods.

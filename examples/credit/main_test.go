@@ -577,6 +577,10 @@ func TestWarnings(t *testing.T) {
 	if _, _, stderr := try(t, `{"mask":[1],"rewards":[0]}`, "-method", "reinforce++"); stderr != "" {
 		t.Errorf("printed %q, but nothing is missing", stderr)
 	}
+	_, _, stderr = try(t, `{"mask":[1],"rewards":[0],"logprobs":[-1]}`, "-method", "reinforce++", "-options", `{"KLPenalty":0.1}`)
+	if want := "credit: warning: no row of the first batch has ref_logprobs, which reinforce++ reads\n"; stderr != want {
+		t.Errorf("a divergence without a reference: printed %q, want %q", stderr, want)
+	}
 	for _, m := range method.All() {
 		f := filter{method: m.Name}
 		if err := f.choose(""); err != nil {

@@ -31,8 +31,8 @@ func VerlGAE() *token.GAEOptions {
 }
 
 // VerlReinforcePP is reinforce_plus_plus of volcengine/verl, without a penalty of invalid turns.
-func VerlReinforcePP() *token.ReinforceOptions {
-	return &token.ReinforceOptions{InvalidPenalty: new(0.0)}
+func VerlReinforcePP() *token.ReinforcePPOptions {
+	return &token.ReinforcePPOptions{InvalidPenalty: new(0.0)}
 }
 
 // VerlAgentGRPO is grpo of langfengQ/verl-agent, whose rows are turns: the mean of a group counts a trajectory once for

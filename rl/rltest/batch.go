@@ -9,7 +9,7 @@ import (
 	"github.com/throughline-go/throughline/rl"
 )
 
-// Batch draws a batch that passes [rl.Validate], small and full of special cases: 1 to 8 trajectories in up to 4 groups (one
+// RandomBatch draws a batch that passes [rl.Validate], small and full of special cases: 1 to 8 trajectories in up to 4 groups (one
 // with the empty key), each of 1 to 5 turns over few states that trajectories share, visit twice and sometimes do not
 // know; turns that are invalid, excluded, without tokens or without a trainable one; up to 4 tokens a turn, some masked, each
 // with log-probabilities and a value; both ends, FinalValue after each truncation and after some terminations; Success or
@@ -18,7 +18,7 @@ import (
 //
 // The same state of rng gives the same batch; nil means rand.New(rand.NewPCG(1, 2)), made anew for each call. The batch
 // shares no memory with anything. O(tokens) time.
-func Batch(rng *rand.Rand) []rl.Trajectory {
+func RandomBatch(rng *rand.Rand) []rl.Trajectory {
 	rng = seeded(rng)
 	d := draw{rng, rng.IntN(2) == 0}
 	batch := make([]rl.Trajectory, 1+rng.IntN(8))

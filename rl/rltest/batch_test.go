@@ -11,16 +11,16 @@ import (
 )
 
 // Batches are valid, the same for the same generator, and have every special case often enough.
-func TestBatch(t *testing.T) {
+func TestRandomBatch(t *testing.T) {
 	const n = 2000
 	rng, again := rand.New(rand.NewPCG(9, 9)), rand.New(rand.NewPCG(9, 9))
 	seen := map[string]int{} // batches that have a case
 	for range n {
-		batch := Batch(rng)
+		batch := RandomBatch(rng)
 		if err := rl.Validate(batch); err != nil {
 			t.Fatal(err)
 		}
-		if other := Batch(again); len(other) != len(batch) || unchanged(other, batch) != nil {
+		if other := RandomBatch(again); len(other) != len(batch) || unchanged(other, batch) != nil {
 			t.Fatalf("the same generator gives another batch:\n%s", cmp.Diff(batch, other))
 		}
 		has := map[string]bool{"one trajectory": len(batch) == 1, "eight trajectories": len(batch) == 8}
@@ -94,7 +94,7 @@ func TestBatch(t *testing.T) {
 	if len(seen) != 25 {
 		t.Errorf("%d cases were counted, want 25", len(seen))
 	}
-	if diff := cmp.Diff(Batch(nil), Batch(rand.New(rand.NewPCG(1, 2)))); diff != "" {
+	if diff := cmp.Diff(RandomBatch(nil), RandomBatch(rand.New(rand.NewPCG(1, 2)))); diff != "" {
 		t.Errorf("without a generator the batch is not that of seed (1, 2):\n%s", diff)
 	}
 }

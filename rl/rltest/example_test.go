@@ -62,8 +62,8 @@ func ExampleLaws() {
 	// non-voters: after a change of trajectories without a vote: turn 0 of trajectory 0 has Advantage -0.75, and then NaN
 }
 
-func ExampleBatch() {
-	batch := rltest.Batch(rand.New(rand.NewPCG(1, 2)))
+func ExampleRandomBatch() {
+	batch := rltest.RandomBatch(rand.New(rand.NewPCG(1, 2)))
 	fmt.Println(rl.Validate(batch))
 	for _, t := range batch {
 		fmt.Printf("group %q, %d turns, score %g, %v\n", t.Group, len(t.Turns), t.Score(), t.Turns[len(t.Turns)-1].End)

@@ -1,6 +1,6 @@
 // Package rltest checks whether an estimator of credit keeps the rules of [rl.Estimator], and whether a gradient is that of
 // its function, for estimators and losses of one's own. A test of an estimator calls [Run]; [Laws] has the laws one by one, for
-// programs that want to check more batches; [Batch] draws the batches; [Gradient] compares with finite differences.
+// programs that want to check more batches; [RandomBatch] draws the batches; [Gradient] compares with finite differences.
 //
 // # Laws of every estimator
 //
@@ -64,8 +64,8 @@ type Promises struct {
 	// no error. It changes the law "non-finite".
 	ExcludesNonFinite bool
 
-	// Batch draws the batches, for an estimator that needs special ones; each must be valid, and a new copy. nil means
-	// [Batch].
+	// RandomBatch draws the batches, for an estimator that needs special ones; each must be valid, and a new copy. nil means
+	// [RandomBatch].
 	Batch func(rng *rand.Rand) []rl.Trajectory
 }
 
@@ -160,7 +160,7 @@ func newTrial(p Promises, e rl.Estimator, rng *rand.Rand) *trial {
 	rng = seeded(rng)
 	x := &trial{e, draw{rng, false}, p.Batch, nil}
 	if x.draw == nil {
-		x.draw = Batch
+		x.draw = RandomBatch
 	}
 	x.batch = x.draw(rng)
 	return x

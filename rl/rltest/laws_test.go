@@ -838,7 +838,7 @@ func TestOwnBatches(t *testing.T) {
 	}
 	p := ofGroup
 	p.Batch = func(rng *rand.Rand) []rl.Trajectory {
-		batch := Batch(rng)
+		batch := RandomBatch(rng)
 		for i := range batch {
 			batch[i].Turns[len(batch[i].Turns)-1].End = rl.Terminated
 		}

@@ -57,7 +57,7 @@ func rollout(group string, reward float64, values ...float64) rl.Trajectory {
 
 func ExampleGAE() {
 	batch := []rl.Trajectory{rollout("", 1, 0.5, 0.6, 0.7, 0.8)}
-	credit, err := token.GAE(nil, batch, &token.GAEOptions{Lambda: new(0.95), NoWhiten: true})
+	credit, err := token.GAE(nil, batch, &token.GAEOptions{Lambda: new(0.95), Norm: rl.Norm{Std: rl.StdOff}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func ExampleReinforcePP() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n", returns.TokenAdvantage)
-	compared, err := token.ReinforcePP(nil, batch, &token.ReinforceOptions{GroupBaseline: true})
+	compared, err := token.ReinforcePP(nil, batch, &token.ReinforcePPOptions{GroupBaseline: true})
 	if err != nil {
 		log.Fatal(err)
 	}

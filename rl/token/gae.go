@@ -28,15 +28,14 @@ type GAEOptions struct {
 	// none, so that the log-probabilities are not read.
 	KLPenalty float64
 
-	// PerTurn makes each turn a row of its own, as verl-agent holds them: the sweep starts anew at the end of each turn
+	// TurnRows makes each turn a row of its own, as verl-agent holds them: the sweep starts anew at the end of each turn
 	// with 0 after it, also after a truncation, and no value flows between turns. TurnGamma has no use then.
-	PerTurn bool
+	TurnRows bool
 
-	// NoWhiten leaves the advantages as they are. Otherwise Norm is applied to all policy tokens of the batch; Std zero
-	// means StdSample, Eps nil 1e-8 and EpsPlace zero EpsInsideSqrt (all verl). Singleton is about a batch with one
+	// Norm is that of all policy tokens of the batch, whitening. Std zero means StdSample, Eps nil 1e-8 and EpsPlace zero
+	// EpsInsideSqrt (all verl); StdOff leaves the advantages as they are. Singleton is about a batch with one
 	// policy token.
-	NoWhiten bool
-	Norm     rl.Norm
+	Norm rl.Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory with a number that is not finite, instead of returning an
 	// error.
@@ -101,7 +100,7 @@ func newSweep(o *GAEOptions) (sweep, error) {
 		penalty:    orDefault(o.InvalidPenalty, 0),
 		beta:       o.KLPenalty,
 		truncation: o.Truncation,
-		perTurn:    o.PerTurn,
+		perTurn:    o.TurnRows,
 	}
 	s.turnGamma = orDefault(o.TurnGamma, s.gamma)
 	if err := errors.Join(
@@ -120,7 +119,7 @@ func newSweep(o *GAEOptions) (sweep, error) {
 		s.truncation = rl.TruncationBootstrap
 	}
 	var err error
-	s.norm, err = whitening("GAEOptions.Norm", o.Norm, o.NoWhiten)
+	s.norm, err = whitening("GAEOptions.Norm", o.Norm)
 	return s, err
 }
 

@@ -24,15 +24,15 @@ func TestLaws(t *testing.T) {
 		p    rltest.Promises
 	}{
 		{"GAE", bind(token.GAE, nil), white},
-		{"GAE, not whitened", bind(token.GAE, &token.GAEOptions{NoWhiten: true, Gamma: new(.9), Lambda: new(.8), KLPenalty: .1}), apart},
-		{"GAE, rows of turns", bind(token.GAE, &token.GAEOptions{PerTurn: true, ExcludeNonFinite: true}), excluding},
+		{"GAE, not whitened", bind(token.GAE, &token.GAEOptions{Norm: rl.Norm{Std: rl.StdOff}, Gamma: new(.9), Lambda: new(.8), KLPenalty: .1}), apart},
+		{"GAE, rows of turns", bind(token.GAE, &token.GAEOptions{TurnRows: true, ExcludeNonFinite: true}), excluding},
 		{"REINFORCE++", bind(token.ReinforcePP, nil), white},
-		{"REINFORCE++, not whitened", bind(token.ReinforcePP, &token.ReinforceOptions{NoWhiten: true, KLPenalty: .1}), apart},
-		{"REINFORCE++-baseline", bind(token.ReinforcePP, &token.ReinforceOptions{GroupBaseline: true, ExcludeNonFinite: true}), excluding},
-		{"REINFORCE++-baseline, not whitened", bind(token.ReinforcePP, &token.ReinforceOptions{GroupBaseline: true, NoWhiten: true}),
+		{"REINFORCE++, not whitened", bind(token.ReinforcePP, &token.ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}, KLPenalty: .1}), apart},
+		{"REINFORCE++-baseline", bind(token.ReinforcePP, &token.ReinforcePPOptions{GroupBaseline: true, ExcludeNonFinite: true}), excluding},
+		{"REINFORCE++-baseline, not whitened", bind(token.ReinforcePP, &token.ReinforcePPOptions{GroupBaseline: true, Norm: rl.Norm{Std: rl.StdOff}}),
 			rltest.Promises{TurnLevel: true, Renamable: true, ShiftFree: true, ApartByGroup: true, SingletonZero: true, Centred: rltest.GroupTrajectories}},
 		{"PPO as published", bind(token.PPOPublished, nil), white},
-		{"PPO as published, not whitened", bind(token.PPOPublished, &token.PPOPublishedOptions{NoWhiten: true}), apart},
+		{"PPO as published, not whitened", bind(token.PPOPublished, &token.PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}), apart},
 	} {
 		t.Run(tt.name, func(t *testing.T) { rltest.Run(t, tt.e, tt.p) })
 	}

@@ -31,7 +31,7 @@ func checkRange(option string, x, lo, hi float64) error {
 var whiteningEps = 1e-8
 
 // whitening returns the norm of all policy tokens of a batch, with the defaults of this package.
-func whitening(option string, n rl.Norm, off bool) (rl.Norm, error) {
+func whitening(option string, n rl.Norm) (rl.Norm, error) {
 	if n.Std == rl.StdDefault {
 		n.Std = rl.StdSample
 	}
@@ -43,9 +43,6 @@ func whitening(option string, n rl.Norm, off bool) (rl.Norm, error) {
 	}
 	if _, err := n.Apply(nil); err != nil { // checks the options alone
 		return n, fmt.Errorf("token: %s: %w", option, err)
-	}
-	if off {
-		n.Std = rl.StdOff
 	}
 	return n, nil
 }

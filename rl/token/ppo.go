@@ -10,11 +10,10 @@ import (
 type PPOPublishedOptions struct {
 	InvalidPenalty *float64 // subtracted from the score of the row of an invalid turn, >= 0; nil means 0.1 (verl-agent)
 
-	// NoWhiten leaves the advantages as they are. Otherwise Norm is applied to all policy tokens of the batch; Std zero
-	// means StdSample, Eps nil 1e-8 and EpsPlace zero EpsInsideSqrt (all verl). Singleton is about a batch with one
+	// Norm is that of all policy tokens of the batch, whitening. Std zero means StdSample, Eps nil 1e-8 and EpsPlace zero
+	// EpsInsideSqrt (all verl); StdOff leaves the advantages as they are. Singleton is about a batch with one
 	// policy token.
-	NoWhiten bool
-	Norm     rl.Norm
+	Norm rl.Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory with a number that is not finite, instead of returning an
 	// error.
@@ -32,7 +31,7 @@ type PPOPublishedOptions struct {
 // TokenTarget the score of the row, and Advantage the mean of TokenAdvantage over the tokens of each turn. All are 0 where
 // there is no vote. Truncated episodes score what they earned. Rewards of turns without a vote are in the score.
 //
-// This is not GAE over turns: that is [rl.TurnGAE]. Say which one ran. Nor is it [GAE] with PerTurn, where a row has the
+// This is not GAE over turns: that is [rl.TurnGAE]. Say which one ran. Nor is it [GAE] with TurnRows, where a row has the
 // reward of its own turn.
 //
 // PPOPublished reads rewards, ends and flags of trajectories that vote and the values of their policy tokens, which are
@@ -47,7 +46,7 @@ func PPOPublished(dst *rl.Credit, batch []rl.Trajectory, o *PPOPublishedOptions)
 	if err := checkRange("PPOPublishedOptions.InvalidPenalty", penalty, 0, math.Inf(1)); err != nil {
 		return nil, err
 	}
-	n, err := whitening("PPOPublishedOptions.Norm", o.Norm, o.NoWhiten)
+	n, err := whitening("PPOPublishedOptions.Norm", o.Norm)
 	if err != nil {
 		return nil, err
 	}

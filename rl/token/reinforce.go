@@ -8,8 +8,8 @@ import (
 	"github.com/throughline-go/throughline/rl"
 )
 
-// ReinforceOptions adjusts [ReinforcePP]. A nil *ReinforceOptions equals &ReinforceOptions{}.
-type ReinforceOptions struct {
+// ReinforcePPOptions adjusts [ReinforcePP]. A nil *ReinforcePPOptions equals &ReinforcePPOptions{}.
+type ReinforcePPOptions struct {
 	Gamma *float64 // discount per policy token, in [0, 1]; nil means 1; with GroupBaseline there is none, and it must be nil or 1
 
 	// InvalidPenalty is subtracted from the reward of an invalid turn that is not excluded; >= 0; nil means 0.1 (reference
@@ -26,11 +26,10 @@ type ReinforceOptions struct {
 	GroupBaseline bool
 	Singleton     rl.Singleton
 
-	// NoWhiten leaves the advantages as they are. Otherwise Norm is applied to all policy tokens of the batch; Std zero
-	// means StdSample, Eps nil 1e-8 and EpsPlace zero EpsInsideSqrt (all verl). Norm.Singleton is about a batch with one
+	// Norm is that of all policy tokens of the batch, whitening. Std zero means StdSample, Eps nil 1e-8 and EpsPlace zero
+	// EpsInsideSqrt (all verl); StdOff leaves the advantages as they are. Norm.Singleton is about a batch with one
 	// policy token.
-	NoWhiten bool
-	Norm     rl.Norm
+	Norm rl.Norm
 
 	// ExcludeNonFinite takes the vote from a trajectory with a number that is not finite, instead of returning an
 	// error.
@@ -53,28 +52,28 @@ type ReinforceOptions struct {
 // [rl.ErrOpenTrajectory] or [rl.ErrNonFinite] for the first fault, one where a [rl.SingletonError] applies, and those of
 // options out of range. It is deterministic, takes O(turns + tokens) time and allocates nothing if dst comes from a
 // ReinforcePP of a batch of at least this size and as many groups.
-func ReinforcePP(dst *rl.Credit, batch []rl.Trajectory, o *ReinforceOptions) (*rl.Credit, error) {
+func ReinforcePP(dst *rl.Credit, batch []rl.Trajectory, o *ReinforcePPOptions) (*rl.Credit, error) {
 	if o == nil {
-		o = &ReinforceOptions{}
+		o = &ReinforcePPOptions{}
 	}
 	gamma, penalty := orDefault(o.Gamma, 1), orDefault(o.InvalidPenalty, 0.1)
 	if err := errors.Join(
-		checkRange("ReinforceOptions.Gamma", gamma, 0, 1),
-		checkRange("ReinforceOptions.InvalidPenalty", penalty, 0, math.Inf(1)),
-		checkRange("ReinforceOptions.KLPenalty", o.KLPenalty, 0, math.Inf(1)),
+		checkRange("ReinforcePPOptions.Gamma", gamma, 0, 1),
+		checkRange("ReinforcePPOptions.InvalidPenalty", penalty, 0, math.Inf(1)),
+		checkRange("ReinforcePPOptions.KLPenalty", o.KLPenalty, 0, math.Inf(1)),
 	); err != nil {
 		return nil, err
 	}
-	n, err := whitening("ReinforceOptions.Norm", o.Norm, o.NoWhiten)
+	n, err := whitening("ReinforcePPOptions.Norm", o.Norm)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Singleton > rl.SingletonError:
-		return nil, fmt.Errorf("token: ReinforceOptions.Singleton is %d, want a named value", o.Singleton)
+		return nil, fmt.Errorf("token: ReinforcePPOptions.Singleton is %d, want a named value", o.Singleton)
 	case o.GroupBaseline && gamma != 1:
-		return nil, fmt.Errorf("token: ReinforceOptions.Gamma is %v, want 1 with GroupBaseline", gamma)
+		return nil, fmt.Errorf("token: ReinforcePPOptions.Gamma is %v, want 1 with GroupBaseline", gamma)
 	case o.GroupBaseline && o.KLPenalty != 0:
-		return nil, fmt.Errorf("token: ReinforceOptions.KLPenalty is %v, want 0 with GroupBaseline", o.KLPenalty)
+		return nil, fmt.Errorf("token: ReinforcePPOptions.KLPenalty is %v, want 0 with GroupBaseline", o.KLPenalty)
 	}
 	advantage, _ := memory(dst)
 	var c *rl.Credit

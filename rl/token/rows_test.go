@@ -299,7 +299,7 @@ func TestNothingIsShared(t *testing.T) {
 		}
 	}
 	batch = mustBatch(t, rows...)
-	c, err := GAE(nil, batch, &GAEOptions{NoWhiten: true})
+	c, err := GAE(nil, batch, &GAEOptions{Norm: rl.Norm{Std: rl.StdOff}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func gae(o GAEOptions) rl.Estimator {
 	return func(dst *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return GAE(dst, b, &o) }
 }
 
-func reinforce(o ReinforceOptions) rl.Estimator {
+func reinforce(o ReinforcePPOptions) rl.Estimator {
 	return func(dst *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return ReinforcePP(dst, b, &o) }
 }
 
@@ -61,7 +61,7 @@ func published(o PPOPublishedOptions) rl.Estimator {
 // The worked examples and the faults of peers of the specification, on rows, as trainers hold them.
 func TestWorked(t *testing.T) {
 	raw := func(gamma, lambda float64) rl.Estimator {
-		return gae(GAEOptions{Gamma: &gamma, Lambda: &lambda, NoWhiten: true})
+		return gae(GAEOptions{Gamma: &gamma, Lambda: &lambda, Norm: rl.Norm{Std: rl.StdOff}})
 	}
 	e9 := turns(Row{Mask: []bool{true, true, true, true}, Values: []float64{2, 4, 6, 8}, TurnRewards: []float64{0, 10}, Invalid: []bool{false, true}}, 0, 0, 1, 1)
 	e9b := row("11", []float64{1, 3})
@@ -82,28 +82,28 @@ func TestWorked(t *testing.T) {
 			[][]float64{{.456725, .3755, 0, 0, .29, .2}}, nil, "case 1: masked values are not read"},
 		{"E5", []Row{{Mask: []bool{true, true, true, true}, Values: []float64{.1, .2, .3, .4}, Turns: []int{0, 0, 1, 1}, TurnRewards: []float64{.5, 1}}},
 			raw(.9, .9), [][]float64{{.899931, 1.01226, .546, .6}}, nil, "E5"},
-		{"E8", []Row{row("11", nil, 0, 1), row("111", nil)}, reinforce(ReinforceOptions{}),
+		{"E8", []Row{row("11", nil, 0, 1), row("111", nil)}, reinforce(ReinforcePPOptions{}),
 			[][]float64{{1.095445, 1.095445}, {-.730297, -.730297, -.730297}}, nil, "E8"},
-		{"E8, population", []Row{row("11", nil, 0, 1), row("111", nil)}, reinforce(ReinforceOptions{Norm: rl.Norm{Std: rl.StdPopulation}}),
+		{"E8, population", []Row{row("11", nil, 0, 1), row("111", nil)}, reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdPopulation}}),
 			[][]float64{{1.224745, 1.224745}, {-.816497, -.816497, -.816497}}, nil, "E8"},
 		{"E8, baseline", []Row{group("a", row("1", nil, 1)), group("b", row("1", nil, 5)), group("a", row("1", nil, 3)), group("b", row("1", nil, 5))},
-			reinforce(ReinforceOptions{GroupBaseline: true}), [][]float64{{-1.224745}, {0}, {1.224745}, {0}}, nil, "E8"},
-		{"E9, raw", []Row{e9, e9b}, published(PPOPublishedOptions{NoWhiten: true}),
+			reinforce(ReinforcePPOptions{GroupBaseline: true}), [][]float64{{-1.224745}, {0}, {1.224745}, {0}}, nil, "E8"},
+		{"E9, raw", []Row{e9, e9b}, published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{8, 6, 3.9, 1.9}, {-1, -3}}, [][]float64{{10, 10, 9.9, 9.9}, {0, 0}}, "E9"},
 		{"E9", []Row{e9, e9b}, published(PPOPublishedOptions{}),
 			[][]float64{{1.284985, .806109, .303288, -.175588}, {-.869959, -1.348836}}, [][]float64{{10, 10, 9.9, 9.9}, {0, 0}}, "E9"},
 		{"case 2", []Row{row("110", []float64{0, 0, 100}, 0, 1, 0)}, raw(1, .95), [][]float64{{.95, 1, 0}}, nil,
 			"case 2: the value of a masked token is not what follows"},
-		{"case 3", []Row{row("110011", nil, 0, 0, 0, 0, 0, 1)}, reinforce(ReinforceOptions{NoWhiten: true}),
+		{"case 3", []Row{row("110011", nil, 0, 0, 0, 0, 0, 1)}, reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{1, 1, 0, 0, 1, 1}}, nil, "case 3: observations do not end a return"},
-		{"case 4", []Row{case4}, gae(GAEOptions{TurnGamma: new(.5), NoWhiten: true}),
+		{"case 4", []Row{case4}, gae(GAEOptions{TurnGamma: new(.5), Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{.3, .1, .4, .2}}, [][]float64{{.5, .5, 1, 1}}, "case 4: the first turn ends though its reward is 0"},
-		{"case 11", []Row{row("00", nil, 0, 100), row("11", nil, 0, 1)}, reinforce(ReinforceOptions{GroupBaseline: true, NoWhiten: true}),
+		{"case 11", []Row{row("00", nil, 0, 100), row("11", nil, 0, 1)}, reinforce(ReinforcePPOptions{GroupBaseline: true, Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{0, 0}, {0, 0}}, nil, "case 11: a row without trainable tokens does not vote; peers gave -49.5"},
-		{"case 11, no group", []Row{row("00", nil, 0, 100), row("11", nil, 0, 1)}, reinforce(ReinforceOptions{Norm: rl.Norm{Std: rl.StdNone}}),
+		{"case 11, no group", []Row{row("00", nil, 0, 100), row("11", nil, 0, 1)}, reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdNone}}),
 			[][]float64{{0, 0}, {0, 0}}, nil, "case 11"},
 		{"case 12", []Row{row("100", nil, 1, 0, 0), row("100", nil, 2, 0, 0), row("1", nil, 3)},
-			reinforce(ReinforceOptions{Norm: rl.Norm{Std: rl.StdPopulation, Eps: new(0.0)}}),
+			reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdPopulation, Eps: new(0.0)}}),
 			[][]float64{{-sqrt(1.5), 0, 0}, {0, 0, 0}, {sqrt(1.5)}}, nil, "case 12: pads are in no mean"},
 		{"case 16", []Row{row("1", []float64{1}, 1.5)}, gae(GAEOptions{}), [][]float64{{0}}, [][]float64{{1.5}},
 			"case 16: A .5 and V 1 give 1.5, though whitening makes 0 of A"},
@@ -111,12 +111,12 @@ func TestWorked(t *testing.T) {
 			"1 + .5*4 = 3 at the second token, half of it at the first"},
 		{"terminated", []Row{{Mask: []bool{true}, End: rl.Terminated, FinalValue: new(nan)}}, raw(1, 1), [][]float64{{0}}, nil,
 			"6.4: Terminated ignores the final value"},
-		{"terminal", []Row{truncated(row("11", []float64{1, 2}, 0, 1), nan)}, gae(GAEOptions{Truncation: rl.TruncationTerminal, NoWhiten: true}),
+		{"terminal", []Row{truncated(row("11", []float64{1, 2}, 0, 1), nan)}, gae(GAEOptions{Truncation: rl.TruncationTerminal, Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{0, -1}}, nil, "1 - V"},
-		{"dropped", []Row{truncated(row("11", nil, 0, 1), 0), row("1", nil, 7)}, gae(GAEOptions{Truncation: rl.TruncationDrop, NoWhiten: true}),
+		{"dropped", []Row{truncated(row("11", nil, 0, 1), 0), row("1", nil, 7)}, gae(GAEOptions{Truncation: rl.TruncationDrop, Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{0, 0}, {7}}, [][]float64{{0, 0}, {7}}, "3.1"},
 		{"per turn", []Row{truncated(turns(Row{Mask: []bool{true, true, true}, Values: []float64{1, 2, 3}, TurnRewards: []float64{5, 7}}, 0, 0, 1), nan)},
-			gae(GAEOptions{PerTurn: true, NoWhiten: true}), [][]float64{{4, 3, 4}}, [][]float64{{5, 5, 7}}, "each turn's reward less V, nothing after it"},
+			gae(GAEOptions{TurnRows: true, Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{4, 3, 4}}, [][]float64{{5, 5, 7}}, "each turn's reward less V, nothing after it"},
 		{"reward before", []Row{turns(Row{Mask: []bool{true, true, false, true}, TurnRewards: []float64{1, 2, 4}}, 0, 0, 1, 2)},
 			raw(.5, 1), [][]float64{{.5*3 + .25*4, 3 + .5*4, 0, 4}}, nil, "3.2: turn 1 has no tokens, its 2 goes to turn 0"},
 		{"reward after", []Row{turns(Row{Mask: []bool{false, false, true, true}, TurnRewards: []float64{1, 2, 4, 0}}, 0, 1, 2, 3)},
@@ -124,27 +124,27 @@ func TestWorked(t *testing.T) {
 		{"excluded turn", []Row{turns(Row{Mask: []bool{true, true, true}, Values: []float64{0, nan, 0}, TurnRewards: []float64{1, 2, 4}, Excluded: []bool{false, true, false}}, 0, 1, 2)},
 			raw(.5, 1), [][]float64{{5, 0, 4}}, [][]float64{{5, 0, 4}}, "2: its tokens are masked, no step; its reward stays"},
 		{"penalty", []Row{turns(Row{Mask: []bool{true, true, false}, TurnRewards: []float64{0, 0, 0}, Invalid: []bool{true, true, true}, Excluded: []bool{false, true, false}}, 0, 1, 2)},
-			gae(GAEOptions{InvalidPenalty: new(.25), NoWhiten: true}), [][]float64{{-.5, 0, 0}}, [][]float64{{-.5, 0, 0}},
+			gae(GAEOptions{InvalidPenalty: new(.25), Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{-.5, 0, 0}}, [][]float64{{-.5, 0, 0}},
 			"two invalid turns, one of them without tokens; excluded ones are not penalised"},
 		{"no penalty", []Row{turns(Row{Mask: []bool{true}, Invalid: []bool{true}}, 0)}, raw(1, 1), [][]float64{{0}}, nil, "3.2 has none"},
 		{"penalty of the return", []Row{turns(Row{Mask: []bool{true, true}, TurnRewards: []float64{1, 1}, Invalid: []bool{true, false}}, 0, 1)},
-			reinforce(ReinforceOptions{NoWhiten: true}), [][]float64{{1.9, 1}}, nil, "3.4: Z, with c_inv .1"},
+			reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{1.9, 1}}, nil, "3.4: Z, with c_inv .1"},
 		{"penalty of the score", []Row{group("a", turns(Row{Mask: []bool{true, true}, TurnRewards: []float64{1, 1}, Invalid: []bool{true, false}}, 0, 1)), group("a", row("1", nil, 1))},
-			reinforce(ReinforceOptions{NoWhiten: true, GroupBaseline: true}), [][]float64{{.45, .45}, {-.45}}, nil, "3.4: Z = 1.9 against 1"},
+			reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}, GroupBaseline: true}), [][]float64{{.45, .45}, {-.45}}, nil, "3.4: Z = 1.9 against 1"},
 		{"raw singleton", []Row{group("a", row("11", nil, 0, 3)), group("b", row("1", nil, 1)), group("b", row("1", nil, 2))},
-			reinforce(ReinforceOptions{NoWhiten: true, GroupBaseline: true, Singleton: rl.SingletonRaw}), [][]float64{{3, 3}, {-.5}, {.5}}, nil, "verl"},
+			reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}, GroupBaseline: true, Singleton: rl.SingletonRaw}), [][]float64{{3, 3}, {-.5}, {.5}}, nil, "verl"},
 		{"KL", []Row{{Mask: []bool{true, false, true}, LogProbs: []float64{-1, nan, -2}, RefLogProbs: []float64{-1.5, nan, -1}, Rewards: []float64{0, 0, 3}}},
-			gae(GAEOptions{KLPenalty: .5, NoWhiten: true}), [][]float64{{3.25, 0, 3.5}}, nil, "-.5*.5 and -.5*-1"},
+			gae(GAEOptions{KLPenalty: .5, Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{3.25, 0, 3.5}}, nil, "-.5*.5 and -.5*-1"},
 		{"KL of the return", []Row{{Mask: []bool{true, false, true}, LogProbs: []float64{-1, nan, -2}, RefLogProbs: []float64{-1.5, nan, -1}, Rewards: []float64{0, 0, 3}}},
-			reinforce(ReinforceOptions{KLPenalty: .5, NoWhiten: true}), [][]float64{{3.25, 0, 3.5}}, nil, "-.5*.5 and -.5*-1"},
+			reinforce(ReinforcePPOptions{KLPenalty: .5, Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{3.25, 0, 3.5}}, nil, "-.5*.5 and -.5*-1"},
 		{"no KL", []Row{{Mask: []bool{true}, LogProbs: []float64{nan}, RefLogProbs: []float64{nan}}}, gae(GAEOptions{}), [][]float64{{0}}, nil,
 			"off by default, and then not read"},
-		{"return, no values", []Row{row("11", []float64{nan, nan}, 0, 2)}, reinforce(ReinforceOptions{NoWhiten: true, Gamma: new(.5)}),
+		{"return, no values", []Row{row("11", []float64{nan, nan}, 0, 2)}, reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}, Gamma: new(.5)}),
 			[][]float64{{1, 2}}, nil, "no critic"},
-		{"off", []Row{row("11", nil, 0, 2)}, reinforce(ReinforceOptions{Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{2, 2}}, nil, "StdOff is NoWhiten"},
-		{"non-finite", []Row{row("11", []float64{1, nan}, 0, 2), row("1", nil, 3)}, gae(GAEOptions{ExcludeNonFinite: true, NoWhiten: true}),
+		{"off", []Row{row("11", nil, 0, 2)}, reinforce(ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}}), [][]float64{{2, 2}}, nil, "not whitened"},
+		{"non-finite", []Row{row("11", []float64{1, nan}, 0, 2), row("1", nil, 3)}, gae(GAEOptions{ExcludeNonFinite: true, Norm: rl.Norm{Std: rl.StdOff}}),
 			[][]float64{{0, 0}, {3}}, [][]float64{{0, 0}, {3}}, "2: excluded with a reason"},
-		{"non-finite score", []Row{row("11", nil, 0, nan), row("1", nil, 3), row("1", nil, 5)}, reinforce(ReinforceOptions{ExcludeNonFinite: true, NoWhiten: true, GroupBaseline: true}),
+		{"non-finite score", []Row{row("11", nil, 0, nan), row("1", nil, 3), row("1", nil, 5)}, reinforce(ReinforcePPOptions{ExcludeNonFinite: true, Norm: rl.Norm{Std: rl.StdOff}, GroupBaseline: true}),
 			[][]float64{{0, 0}, {-1}, {1}}, nil, "2: it does not count in the mean"},
 		{"empty", nil, gae(GAEOptions{}), nil, nil, "nothing to do"},
 	}
@@ -193,7 +193,7 @@ func TestNoVote(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, false, false, true, false}, c.Vote); diff != "" {
 		t.Errorf("votes (-want +got):\n%s", diff)
 	}
-	for _, e := range []rl.Estimator{reinforce(ReinforceOptions{GroupBaseline: true}), published(PPOPublishedOptions{})} {
+	for _, e := range []rl.Estimator{reinforce(ReinforcePPOptions{GroupBaseline: true}), published(PPOPublishedOptions{})} {
 		c, err := e(c, mustBatch(t, row("0", nil, nan), row("1", nil, 2), row("1", nil, 4)))
 		if err != nil || c.NoVote[0] != "no trainable token" {
 			t.Errorf("got %v, %v: a non-voter is not read", c, err)
@@ -204,7 +204,7 @@ func TestNoVote(t *testing.T) {
 // Credit per turn is the mean over its tokens, and the groups of a baseline are counted.
 func TestTurns(t *testing.T) {
 	batch := mustBatch(t, turns(Row{Mask: []bool{true, true, false, true}, Values: []float64{1, 4, nan, 2}, TurnRewards: []float64{1, 2, 4}}, 0, 0, 1, 2))
-	c, err := GAE(nil, batch, &GAEOptions{NoWhiten: true})
+	c, err := GAE(nil, batch, &GAEOptions{Norm: rl.Norm{Std: rl.StdOff}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestTurns(t *testing.T) {
 	if c.ValueTarget != nil || c.QTarget != nil || c.Groups != 0 {
 		t.Errorf("targets %v and %v per turn, %d groups, want none", c.ValueTarget, c.QTarget, c.Groups)
 	}
-	c, err = ReinforcePP(c, mustBatch(t, row("1", nil, 1), row("1", nil, 2), Row{Group: "b", Mask: []bool{true}}), &ReinforceOptions{GroupBaseline: true})
+	c, err = ReinforcePP(c, mustBatch(t, row("1", nil, 1), row("1", nil, 2), Row{Group: "b", Mask: []bool{true}}), &ReinforcePPOptions{GroupBaseline: true})
 	if err != nil || c.Groups != 1 || c.Singletons != 1 || c.TokenTarget != nil || len(c.Flat) != 3 {
 		t.Errorf("got %+v, %v, want a group, a singleton and no targets", c, err)
 	}
@@ -241,14 +241,13 @@ func TestErrors(t *testing.T) {
 		{"KL", gae(GAEOptions{KLPenalty: -1}), nil, "GAEOptions.KLPenalty is -1", nil},
 		{"truncation", gae(GAEOptions{Truncation: 9}), nil, "GAEOptions.Truncation is 9", nil},
 		{"norm", gae(GAEOptions{Norm: rl.Norm{Eps: new(-1.)}}), nil, "token: GAEOptions.Norm: rl: Norm.Eps is -1", nil},
-		{"norm, unused", gae(GAEOptions{NoWhiten: true, Norm: rl.Norm{Std: 77}}), nil, "Norm.Std is 77", nil},
-		{"gamma", reinforce(ReinforceOptions{Gamma: new(2.)}), nil, "ReinforceOptions.Gamma is 2", nil},
-		{"penalty", reinforce(ReinforceOptions{InvalidPenalty: new(-2.)}), nil, "ReinforceOptions.InvalidPenalty is -2", nil},
-		{"KL", reinforce(ReinforceOptions{KLPenalty: nan}), nil, "ReinforceOptions.KLPenalty is NaN", nil},
-		{"norm", reinforce(ReinforceOptions{Norm: rl.Norm{StdFloor: new(-1.)}}), nil, "ReinforceOptions.Norm: rl: Norm.StdFloor", nil},
-		{"singleton", reinforce(ReinforceOptions{Singleton: 5}), nil, "ReinforceOptions.Singleton is 5", nil},
-		{"gamma of a baseline", reinforce(ReinforceOptions{GroupBaseline: true, Gamma: new(.5)}), nil, "Gamma is 0.5, want 1 with GroupBaseline", nil},
-		{"KL of a baseline", reinforce(ReinforceOptions{GroupBaseline: true, KLPenalty: .5}), nil, "KLPenalty is 0.5, want 0 with GroupBaseline", nil},
+		{"gamma", reinforce(ReinforcePPOptions{Gamma: new(2.)}), nil, "ReinforcePPOptions.Gamma is 2", nil},
+		{"penalty", reinforce(ReinforcePPOptions{InvalidPenalty: new(-2.)}), nil, "ReinforcePPOptions.InvalidPenalty is -2", nil},
+		{"KL", reinforce(ReinforcePPOptions{KLPenalty: nan}), nil, "ReinforcePPOptions.KLPenalty is NaN", nil},
+		{"norm", reinforce(ReinforcePPOptions{Norm: rl.Norm{StdFloor: new(-1.)}}), nil, "ReinforcePPOptions.Norm: rl: Norm.StdFloor", nil},
+		{"singleton", reinforce(ReinforcePPOptions{Singleton: 5}), nil, "ReinforcePPOptions.Singleton is 5", nil},
+		{"gamma of a baseline", reinforce(ReinforcePPOptions{GroupBaseline: true, Gamma: new(.5)}), nil, "Gamma is 0.5, want 1 with GroupBaseline", nil},
+		{"KL of a baseline", reinforce(ReinforcePPOptions{GroupBaseline: true, KLPenalty: .5}), nil, "KLPenalty is 0.5, want 0 with GroupBaseline", nil},
 		{"penalty", published(PPOPublishedOptions{InvalidPenalty: new(-.5)}), nil, "PPOPublishedOptions.InvalidPenalty is -0.5", nil},
 		{"norm", published(PPOPublishedOptions{Norm: rl.Norm{EpsPlace: 9}}), nil, "PPOPublishedOptions.Norm: rl: Norm.EpsPlace", nil},
 
@@ -257,18 +256,18 @@ func TestErrors(t *testing.T) {
 		{"value, others unread", gae(GAEOptions{}), []Row{turns(Row{Mask: []bool{true, true, true}, LogProbs: []float64{nan, nan, nan}, Values: []float64{nan, 0, inf}, Excluded: []bool{true, false}}, 0, 1, 1)},
 			"trajectory 0, turn 1: Tokens[1].Value is +Inf", rl.ErrNonFinite},
 		{"log-prob", gae(GAEOptions{KLPenalty: 1}), []Row{good, {Mask: []bool{true}, LogProbs: []float64{nan}}}, "trajectory 1, turn 0: Tokens[0].LogProb is NaN", rl.ErrNonFinite},
-		{"reference", reinforce(ReinforceOptions{KLPenalty: 1}), []Row{good, {Mask: []bool{true}, RefLogProbs: []float64{nan}}}, "Tokens[0].RefLogProb is NaN", rl.ErrNonFinite},
+		{"reference", reinforce(ReinforcePPOptions{KLPenalty: 1}), []Row{good, {Mask: []bool{true}, RefLogProbs: []float64{nan}}}, "Tokens[0].RefLogProb is NaN", rl.ErrNonFinite},
 		{"final value", gae(GAEOptions{}), []Row{good, nanFinal}, "trajectory 1: FinalValue is NaN", rl.ErrNonFinite},
 		{"no final value", gae(GAEOptions{}), []Row{good, cut}, "trajectory 1: FinalValue is nil", rl.ErrNoFinalValue},
-		{"return", reinforce(ReinforceOptions{}), []Row{row("1", nil, inf)}, "trajectory 0, turn 0: Reward is +Inf", rl.ErrNonFinite},
-		{"score", reinforce(ReinforceOptions{GroupBaseline: true}), []Row{row("1", nil, inf)}, "Reward is +Inf", rl.ErrNonFinite},
+		{"return", reinforce(ReinforcePPOptions{}), []Row{row("1", nil, inf)}, "trajectory 0, turn 0: Reward is +Inf", rl.ErrNonFinite},
+		{"score", reinforce(ReinforcePPOptions{GroupBaseline: true}), []Row{row("1", nil, inf)}, "Reward is +Inf", rl.ErrNonFinite},
 		{"published", published(PPOPublishedOptions{}), []Row{row("1", []float64{nan}, 1)}, "Tokens[0].Value is NaN", rl.ErrNonFinite},
 		{"overflow", gae(GAEOptions{}), []Row{row("11", []float64{-long, -long}, 0, long)}, "the advantage of trainable token 0 is +Inf", rl.ErrNonFinite},
-		{"overflow of a sum", reinforce(ReinforceOptions{}), []Row{row("0101", nil, long, long, 0, 0)}, "Reward is +Inf", rl.ErrNonFinite},
-		{"overflow of a mean", published(PPOPublishedOptions{NoWhiten: true}), []Row{good, row("11", []float64{1.6 * long, -1.6 * long})}, "trajectory 1, turn 0: the mean of its advantages is", rl.ErrNonFinite},
+		{"overflow of a sum", reinforce(ReinforcePPOptions{}), []Row{row("0101", nil, long, long, 0, 0)}, "Reward is +Inf", rl.ErrNonFinite},
+		{"overflow of a mean", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}), []Row{good, row("11", []float64{1.6 * long, -1.6 * long})}, "trajectory 1, turn 0: the mean of its advantages is", rl.ErrNonFinite},
 		{"overflow of a centre", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdNone}}), []Row{row("11", []float64{1.6 * long, 1.6 * long}), row("1", []float64{-1.6 * long})}, "a centred advantage is +Inf", rl.ErrNonFinite},
 		{"one token", gae(GAEOptions{Norm: rl.Norm{Singleton: rl.SingletonError}}), []Row{row("10", nil)}, "the batch is one token of the policy", nil},
-		{"group of one", reinforce(ReinforceOptions{GroupBaseline: true, Singleton: rl.SingletonError}), []Row{good}, "want two voters or more", nil},
+		{"group of one", reinforce(ReinforcePPOptions{GroupBaseline: true, Singleton: rl.SingletonError}), []Row{good}, "want two voters or more", nil},
 	}
 	for _, tt := range tests {
 		c, err := tt.estimator(nil, mustBatch(t, tt.rows...))
@@ -277,7 +276,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	open := []rl.Trajectory{{Turns: []rl.Turn{{}}}}
-	for _, e := range []rl.Estimator{gae(GAEOptions{}), reinforce(ReinforceOptions{}), reinforce(ReinforceOptions{GroupBaseline: true}), published(PPOPublishedOptions{})} {
+	for _, e := range []rl.Estimator{gae(GAEOptions{}), reinforce(ReinforcePPOptions{}), reinforce(ReinforcePPOptions{GroupBaseline: true}), published(PPOPublishedOptions{})} {
 		if c, err := e(nil, open); !errors.Is(err, rl.ErrOpenTrajectory) || c != nil {
 			t.Errorf("open trajectory: %v, %v", c, err)
 		}
@@ -375,7 +374,7 @@ func steps(batch []rl.Trajectory, penalty, beta float64) (all [][]step, tokens, 
 func slowGAE(list []step, final float64, o GAEOptions) (advantage []float64) {
 	gamma, lambda := *o.Gamma, *o.Lambda
 	discount := func(j int) float64 { // from step j to the next
-		if list[j].last && !o.PerTurn {
+		if list[j].last && !o.TurnRows {
 			return *o.TurnGamma
 		}
 		return gamma
@@ -388,12 +387,12 @@ func slowGAE(list []step, final float64, o GAEOptions) (advantage []float64) {
 			if l+1 < len(list) {
 				next = list[l+1].value
 			}
-			if o.PerTurn && list[l].last {
+			if o.TurnRows && list[l].last {
 				next = 0
 			}
 			a += weight * (list[l].reward + discount(l)*next - list[l].value)
 			weight *= discount(l) * lambda
-			if o.PerTurn && list[l].last {
+			if o.TurnRows && list[l].last {
 				break
 			}
 		}
@@ -467,8 +466,8 @@ func TestGAEOracle(t *testing.T) {
 			Truncation:     rapid.SampledFrom([]rl.Truncation{rl.TruncationDefault, rl.TruncationBootstrap, rl.TruncationTerminal}).Draw(t, "truncation"),
 			InvalidPenalty: unit("penalty"),
 			KLPenalty:      *unit("beta"),
-			PerTurn:        rapid.Bool().Draw(t, "per turn"),
-			NoWhiten:       rapid.Bool().Draw(t, "raw"),
+			TurnRows:       rapid.Bool().Draw(t, "per turn"),
+			Norm:           rl.Norm{Std: rapid.SampledFrom([]rl.Std{rl.StdDefault, rl.StdOff}).Draw(t, "std")},
 		}
 		all, tokens, turns := steps(batch, *o.InvalidPenalty, o.KLPenalty)
 		var advantage, target []float64
@@ -485,7 +484,7 @@ func TestGAEOracle(t *testing.T) {
 		if target == nil {
 			target = []float64{}
 		}
-		if !o.NoWhiten {
+		if o.Norm.Std != rl.StdOff {
 			advantage = slowWhiten(advantage)
 		}
 		c, err := GAE(dst, batch, &o)
@@ -503,7 +502,7 @@ func TestReinforceOracle(t *testing.T) {
 	var dst *rl.Credit
 	rapid.Check(t, func(t *rapid.T) {
 		batch := anyBatch(t)
-		o := ReinforceOptions{GroupBaseline: rapid.Bool().Draw(t, "baseline"), NoWhiten: rapid.Bool().Draw(t, "raw")}
+		o := ReinforcePPOptions{GroupBaseline: rapid.Bool().Draw(t, "baseline"), Norm: rl.Norm{Std: rapid.SampledFrom([]rl.Std{rl.StdDefault, rl.StdOff}).Draw(t, "std")}}
 		gamma := 1.0
 		if !o.GroupBaseline {
 			gamma = float64(rapid.IntRange(0, 4).Draw(t, "gamma")) / 4
@@ -540,7 +539,7 @@ func TestReinforceOracle(t *testing.T) {
 				advantage = append(advantage, a)
 			}
 		}
-		if !o.NoWhiten {
+		if o.Norm.Std != rl.StdOff {
 			if n := len(advantage); n > 1 { // differences that are rounding only are none, see rl.Norm
 				if slices.Max(advantage)-slices.Min(advantage) < 1e-10 {
 					return
@@ -562,7 +561,7 @@ func TestPublishedOracle(t *testing.T) {
 	var dst *rl.Credit
 	rapid.Check(t, func(t *rapid.T) {
 		batch := anyBatch(t)
-		o := PPOPublishedOptions{NoWhiten: rapid.Bool().Draw(t, "raw")}
+		o := PPOPublishedOptions{Norm: rl.Norm{Std: rapid.SampledFrom([]rl.Std{rl.StdDefault, rl.StdOff}).Draw(t, "std")}}
 		all, tokens, turns := steps(batch, 0, 0)
 		var advantage, target []float64 = nil, []float64{}
 		for i, list := range all {
@@ -582,12 +581,12 @@ func TestPublishedOracle(t *testing.T) {
 					}
 				}
 			}
-			a := slowGAE(list, 77, GAEOptions{Gamma: new(1.), Lambda: new(1.), PerTurn: true})
+			a := slowGAE(list, 77, GAEOptions{Gamma: new(1.), Lambda: new(1.), TurnRows: true})
 			for j, s := range list {
 				advantage, target = append(advantage, a[j]), append(target, a[j]+s.value)
 			}
 		}
-		if !o.NoWhiten {
+		if o.Norm.Std != rl.StdOff {
 			advantage = slowWhiten(advantage)
 		}
 		c, err := PPOPublished(dst, batch, &o)
@@ -612,7 +611,7 @@ func TestGAELaws(t *testing.T) {
 				u.Tokens = []rl.Token{{Trainable: true, Value: u.Value}}
 			}
 		}
-		c, err := GAE(nil, batch, &GAEOptions{Gamma: gamma, Lambda: lambda, InvalidPenalty: new(0.), NoWhiten: true})
+		c, err := GAE(nil, batch, &GAEOptions{Gamma: gamma, Lambda: lambda, InvalidPenalty: new(0.), Norm: rl.Norm{Std: rl.StdOff}})
 		want, err2 := rl.TurnGAE(nil, batch, &rl.TurnGAEOptions{Gamma: gamma, Lambda: lambda, InvalidPenalty: new(0.), Norm: rl.Norm{Std: rl.StdOff}})
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
@@ -639,8 +638,8 @@ func TestGAELaws(t *testing.T) {
 		if diff := cmp.Diff(y, c.TokenTarget, near, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("lambda returns (-want +got):\n%s", diff)
 		}
-		c, err = GAE(c, batch, &GAEOptions{Gamma: gamma, NoWhiten: true})
-		g, err2 := ReinforcePP(nil, batch, &ReinforceOptions{Gamma: gamma, InvalidPenalty: new(0.), NoWhiten: true})
+		c, err = GAE(c, batch, &GAEOptions{Gamma: gamma, Norm: rl.Norm{Std: rl.StdOff}})
+		g, err2 := ReinforcePP(nil, batch, &ReinforcePPOptions{Gamma: gamma, InvalidPenalty: new(0.), Norm: rl.Norm{Std: rl.StdOff}})
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
@@ -653,11 +652,11 @@ func TestGAELaws(t *testing.T) {
 // estimators are those that the laws below are checked for.
 func estimators() map[string]rl.Estimator {
 	return map[string]rl.Estimator{
-		"GAE":           gae(GAEOptions{Gamma: new(.75), Lambda: new(.5), KLPenalty: .5, NoWhiten: true}),
-		"GAE per turn":  gae(GAEOptions{Gamma: new(.75), Lambda: new(.5), PerTurn: true, NoWhiten: true}),
+		"GAE":           gae(GAEOptions{Gamma: new(.75), Lambda: new(.5), KLPenalty: .5, Norm: rl.Norm{Std: rl.StdOff}}),
+		"GAE per turn":  gae(GAEOptions{Gamma: new(.75), Lambda: new(.5), TurnRows: true, Norm: rl.Norm{Std: rl.StdOff}}),
 		"GAE, white":    gae(GAEOptions{Gamma: new(.75), Lambda: new(.5), TurnGamma: new(.25)}),
-		"REINFORCE++":   reinforce(ReinforceOptions{Gamma: new(.75)}),
-		"baseline":      reinforce(ReinforceOptions{GroupBaseline: true}),
+		"REINFORCE++":   reinforce(ReinforcePPOptions{Gamma: new(.75)}),
+		"baseline":      reinforce(ReinforcePPOptions{GroupBaseline: true}),
 		"PPO published": published(PPOPublishedOptions{}),
 	}
 }
@@ -810,14 +809,14 @@ func TestConservation(t *testing.T) {
 				repeated[i].Turns[k].Tokens = slices.Repeat(batch[i].Turns[k].Tokens, rapid.IntRange(1, 3).Draw(t, "copies"))
 			}
 		}
-		c := mustCredit(t, gae(GAEOptions{NoWhiten: true, Truncation: rl.TruncationTerminal}), batch)
+		c := mustCredit(t, gae(GAEOptions{Norm: rl.Norm{Std: rl.StdOff}, Truncation: rl.TruncationTerminal}), batch)
 		all, _, _ := steps(batch, 0, 0)
 		for i, list := range all {
 			if len(list) > 0 && math.Abs(c.TokenAdvantage[list[0].at]-batch[i].Score()) > 1e-12 {
 				t.Fatalf("trajectory %d: first advantage %v, want the score %v", i, c.TokenAdvantage[list[0].at], batch[i].Score())
 			}
 		}
-		e := reinforce(ReinforceOptions{GroupBaseline: true, NoWhiten: true})
+		e := reinforce(ReinforcePPOptions{GroupBaseline: true, Norm: rl.Norm{Std: rl.StdOff}})
 		want, got := mustCredit(t, e, batch), mustCredit(t, e, repeated)
 		if diff := cmp.Diff(want.Advantage, got.Advantage, near); diff != "" {
 			t.Fatalf("repeated tokens (-want +got):\n%s", diff)
@@ -841,7 +840,7 @@ func TestDefaults(t *testing.T) {
 			"GAE": {func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return GAE(d, b, nil) },
 				gae(GAEOptions{Gamma: new(1.), Lambda: new(1.), TurnGamma: new(1.), Truncation: rl.TruncationBootstrap, InvalidPenalty: new(0.)})},
 			"REINFORCE++": {func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return ReinforcePP(d, b, nil) },
-				reinforce(ReinforceOptions{Gamma: new(1.), InvalidPenalty: new(.1), Norm: rl.Norm{Std: rl.StdSample, Eps: new(1e-8), EpsPlace: rl.EpsInsideSqrt}})},
+				reinforce(ReinforcePPOptions{Gamma: new(1.), InvalidPenalty: new(.1), Norm: rl.Norm{Std: rl.StdSample, Eps: new(1e-8), EpsPlace: rl.EpsInsideSqrt}})},
 			"PPO published": {func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return PPOPublished(d, b, nil) },
 				published(PPOPublishedOptions{InvalidPenalty: new(.1), Norm: rl.Norm{Std: rl.StdSample, Eps: new(1e-8), EpsPlace: rl.EpsInsideSqrt}})},
 		} {
@@ -908,5 +907,5 @@ func benchmark(b *testing.B, e rl.Estimator) {
 }
 
 func BenchmarkGAE(b *testing.B)          { benchmark(b, gae(GAEOptions{Gamma: new(.99), Lambda: new(.95)})) }
-func BenchmarkReinforcePP(b *testing.B)  { benchmark(b, reinforce(ReinforceOptions{})) }
+func BenchmarkReinforcePP(b *testing.B)  { benchmark(b, reinforce(ReinforcePPOptions{})) }
 func BenchmarkPPOPublished(b *testing.B) { benchmark(b, published(PPOPublishedOptions{})) }

@@ -28,7 +28,7 @@ func bounds() []property {
 // rollouts draws a batch: small and full of special cases, or with groups of longer walks over more states.
 func rollouts(rng *rand.Rand) []rl.Trajectory {
 	if rng.IntN(2) == 0 {
-		return rltest.Batch(rng)
+		return rltest.RandomBatch(rng)
 	}
 	batch := make([]rl.Trajectory, 2+rng.IntN(12))
 	states := 2 + rng.IntN(10)

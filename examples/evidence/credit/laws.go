@@ -90,13 +90,13 @@ func estimators() []promised {
 		{"token-gae", ``, ofTokens, nil},
 		{"token-gae", `{"Gamma":0.9,"Lambda":0.9,"TurnGamma":0.5,"KLPenalty":0.1,"ExcludeNonFinite":true}`, but(ofTokens, excludes), nil},
 		{"token-gae", `{"Truncation":"drop","Norm":{"Std":"population"}}`, ofTokens, nil},
-		{"token-gae", `{"PerTurn":true,"NoWhiten":true,"InvalidPenalty":0.1}`, ofEach, nil},
+		{"token-gae", `{"TurnRows":true,"Norm":{"Std":"off"},"InvalidPenalty":0.1}`, ofEach, nil},
 		{"reinforce++", ``, ofTokens, nil},
-		{"reinforce++", `{"Gamma":0.9,"KLPenalty":0.1,"NoWhiten":true,"ExcludeNonFinite":true}`, but(ofEach, excludes), nil},
+		{"reinforce++", `{"Gamma":0.9,"KLPenalty":0.1,"Norm":{"Std":"off"},"ExcludeNonFinite":true}`, but(ofEach, excludes), nil},
 		{"reinforce++-baseline", ``, but(ofTokens, shiftFree), nil},
-		{"reinforce++-baseline", `{"NoWhiten":true,"ExcludeNonFinite":true}`, but(ofGroup, excludes), nil},
+		{"reinforce++-baseline", `{"Norm":{"Std":"off"},"ExcludeNonFinite":true}`, but(ofGroup, excludes), nil},
 		{"ppo-published", ``, ofTokens, nil},
-		{"ppo-published", `{"NoWhiten":true,"ExcludeNonFinite":true}`, but(ofEach, excludes), nil},
+		{"ppo-published", `{"Norm":{"Std":"off"},"ExcludeNonFinite":true}`, but(ofEach, excludes), nil},
 	}
 }
 

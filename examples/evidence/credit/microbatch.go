@@ -39,7 +39,7 @@ type step struct {
 
 // drawStep draws a batch, its credit by GRPO, and log-probabilities.
 func drawStep(rng *rand.Rand) (batch []rl.Trajectory, c *rl.Credit, s step, err error) {
-	batch = rltest.Batch(rng)
+	batch = rltest.RandomBatch(rng)
 	if c, err = rl.GRPO(nil, batch, nil); err != nil {
 		return nil, nil, step{}, err
 	}

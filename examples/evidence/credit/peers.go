@@ -16,7 +16,7 @@ func peerCases() []worked {
 	raw := rl.Norm{Std: rl.StdOff}
 	dr := &rl.GRPOOptions{Norm: none}
 	mask := []int{1, 1, 0, 0, 1, 1}
-	tokens := &token.GAEOptions{Lambda: new(.95), NoWhiten: true}
+	tokens := &token.GAEOptions{Lambda: new(.95), Norm: rl.Norm{Std: rl.StdOff}}
 	ragen := []rl.Trajectory{{Turns: []rl.Turn{{Tokens: trained(.2, .4)}, {Reward: 1, Tokens: trained(.6, .8), End: rl.Terminated}}}}
 
 	case10 := scored("", 1, math.NaN(), math.NaN(), math.NaN())
@@ -42,7 +42,7 @@ func peerCases() []worked {
 		{"case 1", []float64{.456725, .3755, .29, .2}, 6, estimate(token.GAE, masked(1, mask, .5, .6, 9, 9, .7, .8), tokens, tokenAdvantage)},
 		{"case 2", []float64{.95, 1}, exact, estimate(token.GAE, masked(1, []int{1, 1, 0}, 0, 0, 100), tokens, tokenAdvantage)},
 		{"case 3", []float64{1, 1, 1, 1}, exact,
-			estimate(token.ReinforcePP, masked(1, mask, 0, 0, 0, 0, 0, 0), &token.ReinforceOptions{NoWhiten: true}, tokenAdvantage)},
+			estimate(token.ReinforcePP, masked(1, mask, 0, 0, 0, 0, 0, 0), &token.ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdOff}}, tokenAdvantage)},
 		{"case 4", []float64{.5, .5, 1, 1}, exact, estimate(token.GAE, ragen, &token.GAEOptions{TurnGamma: new(.5)}, tokenTarget)},
 		{"case 5, Zero", []float64{0, 0, 0, 0, 0, 0, 0, 0}, exact, alone(rl.SingletonZero)},
 		{"case 5, Raw", []float64{1, 1, 1, 1, 1, 1, 1, 1}, exact, alone(rl.SingletonRaw)},
@@ -79,7 +79,7 @@ func peerCases() []worked {
 		{"case 11", []float64{0, 0}, exact, estimate(rl.GRPO, case11, dr, advantage)},
 		{"case 12", []float64{-1.2247, 0, 1.2247, 0, 0}, 4, estimate(rl.TurnGAE, case12, nil, advantage)},
 		{"case 12, tokens", []float64{-1.2247, 0, 1.2247}, 4,
-			estimate(token.ReinforcePP, case12, &token.ReinforceOptions{Norm: rl.Norm{Std: rl.StdPopulation}}, tokenAdvantage)},
+			estimate(token.ReinforcePP, case12, &token.ReinforcePPOptions{Norm: rl.Norm{Std: rl.StdPopulation}}, tokenAdvantage)},
 		{"case 13", []float64{0}, exact, func() ([]float64, error) {
 			x := []float64{.7}
 			_, err := rl.Norm{Std: rl.StdSample}.Apply(x)
@@ -137,7 +137,7 @@ func alone(s rl.Singleton) calculation {
 		estimate(rl.GiGPO, batch, &rl.GiGPOOptions{StepWeight: new(0.0), Norm: n}, advantage),
 		estimate(rl.GraphGPO, batch, &graph, advantage),
 		estimate(rl.MileGPO, batch, &rl.MileGPOOptions{GraphGPOOptions: graph}, advantage),
-		estimate(token.ReinforcePP, batch, &token.ReinforceOptions{GroupBaseline: true, Singleton: s, NoWhiten: true}, advantage),
+		estimate(token.ReinforcePP, batch, &token.ReinforcePPOptions{GroupBaseline: true, Singleton: s, Norm: rl.Norm{Std: rl.StdOff}}, advantage),
 	)
 }
 

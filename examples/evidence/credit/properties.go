@@ -127,7 +127,7 @@ func change(batch []rl.Trajectory, f func(t *rl.Trajectory, u *rl.Turn)) []rl.Tr
 }
 
 func lambdaEnds(rng *rand.Rand) error {
-	batch := rltest.Batch(rng)
+	batch := rltest.RandomBatch(rng)
 	blind := change(batch, func(t *rl.Trajectory, u *rl.Turn) { t.FinalValue, u.Value = new(0.0), 0 })
 	gamma, lambda := rng.Float64(), rng.Float64()
 	gae := func(b []rl.Trajectory, lambda float64) (*rl.Credit, error) {
@@ -171,7 +171,7 @@ func lambdaEnds(rng *rand.Rand) error {
 }
 
 func bootstrapZero(rng *rand.Rand) error {
-	batch := change(rltest.Batch(rng), func(t *rl.Trajectory, _ *rl.Turn) { t.FinalValue = new(0.0) })
+	batch := change(rltest.RandomBatch(rng), func(t *rl.Trajectory, _ *rl.Turn) { t.FinalValue = new(0.0) })
 	for _, e := range []func(tr rl.Truncation) (*rl.Credit, error){
 		func(tr rl.Truncation) (*rl.Credit, error) {
 			return rl.SAPO(nil, batch, &rl.TurnGAEOptions{Truncation: tr})
@@ -195,7 +195,7 @@ func bootstrapZero(rng *rand.Rand) error {
 
 // scaled multiplies rewards. Advantages that are divided by the deviation stay, those that are not grow with them.
 func scaled(rng *rand.Rand) error {
-	batch := change(rltest.Batch(rng), func(_ *rl.Trajectory, u *rl.Turn) { u.Reward = math.Round(64*u.Reward) / 64 })
+	batch := change(rltest.RandomBatch(rng), func(_ *rl.Trajectory, u *rl.Turn) { u.Reward = math.Round(64*u.Reward) / 64 })
 	k := math.Exp(2 * rng.NormFloat64())
 	larger := change(batch, func(_ *rl.Trajectory, u *rl.Turn) { u.Reward *= k })
 	norms := []rl.Norm{{Eps: new(0.0)}, {Std: rl.StdPopulation, Eps: new(0.0), EpsPlace: rl.EpsInsideSqrt}, {Std: rl.StdNone}}
@@ -379,13 +379,13 @@ func singleton(rng *rand.Rand) error {
 				return rl.MileGPO(nil, b, &rl.MileGPOOptions{GraphGPOOptions: graph})
 			}},
 			{"REINFORCE++-baseline", batch, func(b []rl.Trajectory) (*rl.Credit, error) {
-				return token.ReinforcePP(nil, b, &token.ReinforceOptions{GroupBaseline: true, Singleton: s, NoWhiten: true})
+				return token.ReinforcePP(nil, b, &token.ReinforcePPOptions{GroupBaseline: true, Singleton: s, Norm: rl.Norm{Std: rl.StdOff}})
 			}},
 			{"TurnGAE", one, func(b []rl.Trajectory) (*rl.Credit, error) { return rl.TurnGAE(nil, b, &rl.TurnGAEOptions{Norm: n}) }},
 			{"SAPO", one, func(b []rl.Trajectory) (*rl.Credit, error) { return rl.SAPO(nil, b, &rl.TurnGAEOptions{Norm: n}) }},
 			{"token GAE", one, func(b []rl.Trajectory) (*rl.Credit, error) { return token.GAE(nil, b, &token.GAEOptions{Norm: n}) }},
 			{"REINFORCE++", one, func(b []rl.Trajectory) (*rl.Credit, error) {
-				return token.ReinforcePP(nil, b, &token.ReinforceOptions{Norm: n})
+				return token.ReinforcePP(nil, b, &token.ReinforcePPOptions{Norm: n})
 			}},
 			{"PPO as published", one, func(b []rl.Trajectory) (*rl.Credit, error) {
 				return token.PPOPublished(nil, b, &token.PPOPublishedOptions{Norm: n})
@@ -457,7 +457,7 @@ func unevenGroups(rng *rand.Rand) error {
 }
 
 func ignoresQ(rng *rand.Rand) error {
-	batch := rltest.Batch(rng)
+	batch := rltest.RandomBatch(rng)
 	other := change(batch, func(_ *rl.Trajectory, u *rl.Turn) { u.QValue = 10 * rng.NormFloat64() })
 	a, err := rl.SAPO(nil, batch, nil)
 	b, err2 := rl.SAPO(nil, other, nil)

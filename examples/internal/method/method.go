@@ -2,7 +2,6 @@
 package method
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,37 +42,51 @@ func All() []Method {
 		method("milegpo", "group, states, final_state; success, or a score above 0", zero[rl.MileGPOOptions], rl.MileGPO),
 		method("milegpo-webshop", "group, states, final_state; success, or a score above 0", rl.MileGPOWebShop, rl.MileGPO),
 		method("token-gae", "values; final_value after a truncation", zero[token.GAEOptions], token.GAE),
-		method("reinforce++", "", zero[token.ReinforceOptions], token.ReinforcePP),
-		method("reinforce++-baseline", "group", func() *token.ReinforceOptions { return &token.ReinforceOptions{GroupBaseline: true} }, token.ReinforcePP),
+		method("reinforce++", "", zero[token.ReinforcePPOptions], token.ReinforcePP),
+		method("reinforce++-baseline", "group", func() *token.ReinforcePPOptions { return &token.ReinforcePPOptions{GroupBaseline: true} }, token.ReinforcePP),
 		method("ppo-published", "values", zero[token.PPOPublishedOptions], token.PPOPublished),
 	}
 }
 
-// New returns the estimator of a name. Options is a JSON object with fields of its options struct, under their Go names, or
-// empty.
-func New(name, options string) (rl.Estimator, error) {
+// Find returns the method of a name.
+func Find(name string) (Method, error) {
 	var names []string
 	for _, m := range All() {
+		if m.Name == name {
+			return m, nil
+		}
 		names = append(names, m.Name)
-		if m.Name != name {
-			continue
-		}
-		o := m.Options()
-		if strings.TrimSpace(options) != "" {
-			dec := json.NewDecoder(bytes.NewReader([]byte(options)))
-			dec.DisallowUnknownFields()
-			if err := dec.Decode(o); err != nil {
-				return nil, fmt.Errorf("options of %s: %w", name, err)
-			}
-			if _, err := dec.Token(); err != io.EOF {
-				return nil, fmt.Errorf("options of %s: something follows the object", name)
-			}
-		}
-		e := m.bind(o)
-		if _, err := e(nil, nil); err != nil { // checks the options
-			return nil, fmt.Errorf("options of %s: %w", name, err)
-		}
-		return e, nil
 	}
-	return nil, fmt.Errorf("no method %q, want one of %s", name, strings.Join(names, ", "))
+	return Method{}, fmt.Errorf("no method %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// Bind returns the estimator under options, a JSON object with fields of m.Options under their Go names or empty, and these
+// options.
+func (m Method) Bind(options string) (rl.Estimator, any, error) {
+	o := m.Options()
+	if strings.TrimSpace(options) != "" {
+		dec := json.NewDecoder(strings.NewReader(options))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(o); err != nil {
+			return nil, nil, fmt.Errorf("options of %s: %w", m.Name, err)
+		}
+		if _, err := dec.Token(); err != io.EOF {
+			return nil, nil, fmt.Errorf("options of %s: something follows the object", m.Name)
+		}
+	}
+	e := m.bind(o)
+	if _, err := e(nil, nil); err != nil { // checks the options
+		return nil, nil, fmt.Errorf("options of %s: %w", m.Name, err)
+	}
+	return e, o, nil
+}
+
+// New returns the estimator of a name under options as in [Method.Bind].
+func New(name, options string) (rl.Estimator, error) {
+	m, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := m.Bind(options)
+	return e, err
 }
