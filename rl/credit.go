@@ -227,53 +227,77 @@ func resize[T any](s []T, n int) []T {
 // TokenAdvantages returns one number per token of batch that has Trainable set, in the order of trajectories, then turns,
 // then tokens: TokenAdvantage where the estimator gave one, else the advantage of its turn. Tokens of excluded turns and
 // trajectories are among them, so that the order is
-// the one of a plain walk over the batch; like all tokens of turns without a vote they get 0. Give those weight 0 in a
+// the one of a plain walk over the batch; like all tokens of turns without a vote they have 0. Give those weight 0 in a
 // loss, since with advantage 0 they would still be read and count in its mean: Weights of package loss does.
 //
-// Batch is the one that c was estimated from. If the numbers of trajectories or turns differ, all the result is NaN,
+// Batch is the one that c was estimated from. If c does not have its shape, see [Credit.Fits], all the result is NaN,
 // which losses refuse. It is written over dst, which grows if need be. O(tokens) time.
 func (c *Credit) TokenAdvantages(dst []float64, batch []Trajectory) []float64 {
 	dst = dst[:0]
 	fits := c.Fits(batch)
-	at := 0
+	turn := 0
 	for i := range batch {
 		for k := range batch[i].Turns {
-			a := math.NaN()
-			if fits {
-				a = c.Advantage[at]
+			for j := range batch[i].Turns[k].Tokens {
+				if !batch[i].Turns[k].Tokens[j].Trainable {
+					continue
+				}
+				a := math.NaN()
+				switch {
+				case !fits:
+				case !c.Vote[turn]:
+					a = 0
+				case c.TokenAdvantage == nil:
+					a = c.Advantage[turn]
+				default:
+					a = c.TokenAdvantage[len(dst)]
+				}
+				dst = append(dst, a)
 			}
-			at++
+			turn++
+		}
+	}
+	return dst
+}
+
+// Fits reports whether c has the shape of batch: as many trajectories, each with as many turns, and of tokens as many as
+// are trainable, in all slices that are not nil. O(turns) time, and O(tokens) where there are numbers per token.
+func (c *Credit) Fits(batch []Trajectory) bool {
+	if c == nil || len(c.Start) != len(batch)+1 || len(c.NoVote) != len(batch) || c.Flat != nil && len(c.Flat) != len(batch) {
+		return false
+	}
+	turns := 0
+	for i := range batch {
+		if c.Start[i] != turns {
+			return false
+		}
+		turns += len(batch[i].Turns)
+	}
+	if c.Start[len(batch)] != turns || len(c.Advantage) != turns || len(c.Vote) != turns {
+		return false
+	}
+	for _, x := range [...][]float64{c.ValueTarget, c.QTarget} {
+		if x != nil && len(x) != turns {
+			return false
+		}
+	}
+	if c.TokenAdvantage == nil && c.TokenTarget == nil {
+		return true
+	}
+	tokens := 0
+	for i := range batch {
+		for k := range batch[i].Turns {
 			for j := range batch[i].Turns[k].Tokens {
 				if batch[i].Turns[k].Tokens[j].Trainable {
-					dst = append(dst, a)
+					tokens++
 				}
 			}
 		}
 	}
-	if !fits || c.TokenAdvantage == nil {
-		return dst
-	}
-	if len(c.TokenAdvantage) != len(dst) {
-		for j := range dst {
-			dst[j] = math.NaN()
-		}
-		return dst
-	}
-	copy(dst, c.TokenAdvantage)
-	return dst
-}
-
-// Fits reports whether c has the shape of batch: as many trajectories, each with as many turns.
-func (c *Credit) Fits(batch []Trajectory) bool {
-	if c == nil || len(c.Start) != len(batch)+1 {
-		return false
-	}
-	at := 0
-	for i := range batch {
-		if c.Start[i] != at {
+	for _, x := range [...][]float64{c.TokenAdvantage, c.TokenTarget} {
+		if x != nil && len(x) != tokens {
 			return false
 		}
-		at += len(batch[i].Turns)
 	}
-	return c.Start[len(batch)] == at && len(c.Advantage) == at && len(c.Vote) == at
+	return true
 }

@@ -61,6 +61,12 @@ func TestExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := slices.Clone(c.Advantage[:2])
+	c.Exclude(2, "no such trajectory")
+	c.Exclude(-1, "no such trajectory")
+	c.Exclude(1, "")
+	if c.NoVote[1] != "excluded" {
+		t.Errorf("without a reason: %q", c.NoVote[1])
+	}
 	c.Exclude(1, "too long")
 	if c.NoVote[1] != "too long" || !slices.Equal(c.Vote, []bool{true, true, false, false}) ||
 		!slices.Equal(c.Advantage, append(kept, 0, 0)) || c.ValueTarget[3] != 0 || c.QTarget[3] != 0 || c.ValueTarget[1] == 0 {
@@ -180,21 +186,59 @@ func TestApplyRows(t *testing.T) {
 	})
 }
 
-// Credit per token is given out as it is; where its length is wrong nothing is.
+// Credit per token is given out where there is a vote; where its length is wrong nothing is.
 func TestTokenAdvantagesOfTokens(t *testing.T) {
-	batch := []Trajectory{episode(Terminated, []float64{1, 2}, nil)}
+	batch := []Trajectory{episode(Terminated, []float64{1, 2}, nil), episode(Terminated, []float64{3}, nil)}
 	batch[0].Turns[0].Tokens = []Token{{Trainable: true}, {}, {Trainable: true}}
 	c, err := NewCredit(nil, batch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.TokenAdvantage = []float64{1, 2, 3}
-	if got := c.TokenAdvantages(nil, batch); !slices.Equal(got, []float64{1, 2, 3}) {
+	c.TokenAdvantage = []float64{1, 2, 3, 4}
+	if got := c.TokenAdvantages(nil, batch); !slices.Equal(got, []float64{1, 2, 3, 4}) {
 		t.Errorf("got %v", got)
 	}
+	if err := c.Normalize(Norm{}); err == nil || !strings.Contains(err.Error(), "TokenAdvantage is set") {
+		t.Errorf("Normalize of credit per token: %v", err)
+	}
+	c.Exclude(1, "late")
+	if got := c.TokenAdvantages(c.TokenAdvantage, batch); !slices.Equal(got, []float64{1, 2, 3, 0}) {
+		t.Errorf("over its own memory, one trajectory excluded: got %v", got)
+	}
 	c.TokenAdvantage = c.TokenAdvantage[:2]
-	if got := c.TokenAdvantages(nil, batch); len(got) != 3 || got[0] == got[0] || got[2] == got[2] {
+	if got := c.TokenAdvantages(nil, batch); len(got) != 4 || got[0] == got[0] || got[3] == got[3] {
 		t.Errorf("of another length: got %v, want NaN", got)
+	}
+}
+
+// A credit fits a batch if all that it has is of its shape.
+func TestFits(t *testing.T) {
+	batch := []Trajectory{episode(Terminated, []float64{1, 2}, nil), episode(Terminated, []float64{3}, nil)}
+	for name, change := range map[string]func(*Credit){
+		"no reasons":       func(c *Credit) { c.NoVote = nil },
+		"no votes":         func(c *Credit) { c.Vote = nil },
+		"starts":           func(c *Credit) { c.Start[1] = 1 },
+		"flat":             func(c *Credit) { c.Flat = []bool{} },
+		"advantages":       func(c *Credit) { c.Advantage = c.Advantage[:2] },
+		"value targets":    func(c *Credit) { c.ValueTarget = []float64{} },
+		"Q targets":        func(c *Credit) { c.QTarget = []float64{1} },
+		"token advantages": func(c *Credit) { c.TokenAdvantage = []float64{1, 2} },
+		"token targets":    func(c *Credit) { c.TokenTarget = []float64{1, 2, 3, 4} },
+	} {
+		c, err := NewCredit(nil, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Fits(batch) || c.Fits(batch[:1]) {
+			t.Fatal("a new credit fits its batch and no other")
+		}
+		change(c)
+		if _, err := c.Diagnose(batch); c.Fits(batch) || !errors.Is(err, ErrShape) {
+			t.Errorf("%s: fits, or Diagnose gives %v", name, err)
+		}
+	}
+	if (*Credit)(nil).Fits(nil) {
+		t.Error("no credit fits")
 	}
 }
 

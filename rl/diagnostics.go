@@ -27,7 +27,7 @@ type Diagnostics struct {
 	ExplainedV, ExplainedQ *float64
 }
 
-// Diagnose describes c, the credit of batch. The error is a [*FieldError] around [ErrShape] if c belongs to another batch.
+// Diagnose describes c, the credit of batch. The error is a [*FieldError] around [ErrShape] if c does not fit batch.
 // O(turns) time.
 func (c *Credit) Diagnose(batch []Trajectory) (Diagnostics, error) {
 	if !c.Fits(batch) {

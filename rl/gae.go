@@ -90,7 +90,10 @@ func turnGAE(dst *Credit, batch []Trajectory, o *TurnGAEOptions, tr Truncation, 
 			c.Exclude(i, reasonNonFinite)
 		}
 	}
-	return c, c.normalise(s.norm)
+	if err := c.normalise(s.norm); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // sweep is the recursion of TurnGAE with its options read.
@@ -144,10 +147,10 @@ func (s *sweep) run(c *Credit, i int, t *Trajectory) error {
 		turn := &t.Turns[k]
 		carry = turn.Reward + gamma*next - turn.Value + decay*carry
 		a := carry
-		if turn.Invalid {
-			a -= s.penalty
-		}
 		if vote[k] {
+			if turn.Invalid {
+				a -= s.penalty
+			}
 			advantage[k] = a
 		}
 		target[k] = turn.Value + carry
@@ -172,6 +175,9 @@ func (s *sweep) run(c *Credit, i int, t *Trajectory) error {
 // fault says which number of trajectory i made a sum at turn k that is not finite.
 func (s *sweep) fault(c *Credit, i, k int, t *Trajectory, advantage float64) error {
 	r := readValue
+	if s.truncation == TruncationBootstrap {
+		r |= readFinal
+	}
 	if c.QTarget != nil {
 		r |= readQ
 	}

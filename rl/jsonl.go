@@ -129,7 +129,7 @@ func checkWritable(i int, t *Trajectory) error {
 			}
 		}
 	}
-	return checkFinite(i, t, readValue|readQ)
+	return checkFinite(i, t, readValue|readFinal|readQ)
 }
 
 // ReadTrajectories reads what [WriteTrajectories] writes: one JSON object per line, blank lines skipped. Only the

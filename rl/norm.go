@@ -54,7 +54,8 @@ const (
 // EpsPlace zero EpsAdded. It reports whether the numbers do not differ, by more than rounding; then they became zeros, or
 // were centred only, and a single number followed Singleton. With StdOff nothing happens and flat is false. The error is a
 // [*FieldError] for the first number that is not finite, one for a single number under [SingletonError], or about an
-// option out of range; x is unchanged then. O(len(x)) time, no allocation.
+// option out of range; x is unchanged then. With StdFloor and Eps 0 numbers that differ by less than about 1e-154 count as
+// equal. O(len(x)) time, no allocation.
 func (o Norm) Apply(x []float64) (flat bool, err error) {
 	n, err := o.fill("Norm", norm{std: StdSample, eps: 1e-6})
 	if err != nil {

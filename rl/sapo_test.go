@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,20 @@ func TestSAPONonFinite(t *testing.T) {
 		if err != nil || c.NoVote[1] != reasonNonFinite || c.QTarget[2] != 0 || c.QTarget[0] != 1 {
 			t.Errorf("excluded: %+v, %v", c, err)
 		}
+	}
+	// What is not read is not blamed, and an excluded turn costs nothing.
+	huge := withFinal(episode(Truncated, []float64{1e308, 1e308, 1e308}, nil), math.NaN())
+	_, err := SAPO(nil, []Trajectory{huge}, &TurnGAEOptions{Gamma: new(1.0)})
+	if !errors.Is(err, ErrNonFinite) || strings.Contains(err.Error(), "FinalValue") {
+		t.Errorf("rewards that overflow: %v", err)
+	}
+	out := episode(Terminated, []float64{-1.7e308, 0}, nil)
+	out.Turns[0].Invalid, out.Turns[0].Excluded = true, true
+	if _, err := SAPO(nil, []Trajectory{out}, &TurnGAEOptions{InvalidPenalty: new(1e308)}); err != nil {
+		t.Errorf("an excluded turn is penalised: %v", err)
+	}
+	if c, err := TurnGAE(nil, []Trajectory{episode(Terminated, []float64{1}, nil)}, &TurnGAEOptions{Norm: Norm{Singleton: SingletonError}}); c != nil || err == nil {
+		t.Errorf("an error comes with a credit: %v, %v", c, err)
 	}
 	// A Credit goes from one method to another and carries nothing over.
 	c, err := SAPO(nil, []Trajectory{withQ(episode(Terminated, []float64{1}, nil), 1)}, nil)

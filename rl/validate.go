@@ -26,7 +26,7 @@ func validate(i int, t *Trajectory) error {
 	if err := checkEnds(i, t); err != nil {
 		return err
 	}
-	return checkFinite(i, t, readValue|readQ|readTokens)
+	return checkFinite(i, t, readValue|readFinal|readQ|readTokens)
 }
 
 // checkEnds checks that trajectory i has turns and ends on the last of them only.
@@ -52,7 +52,8 @@ func checkEnds(i int, t *Trajectory) error {
 type reads uint8
 
 const (
-	readValue  reads = 1 << iota // Value, and FinalValue after a truncation
+	readValue  reads = 1 << iota // Value
+	readFinal                    // FinalValue after a truncation
 	readQ                        // QValue
 	readTokens                   // log-probabilities and values of trainable tokens
 )
@@ -75,7 +76,7 @@ func checkFinite(i int, t *Trajectory, r reads) error {
 			return nonFinite(i, k, "Value", turn.Value)
 		case r&readQ != 0 && !finite(turn.QValue):
 			return nonFinite(i, k, "QValue", turn.QValue)
-		case r&readValue != 0 && turn.End == Truncated && t.FinalValue != nil && !finite(*t.FinalValue):
+		case r&readFinal != 0 && turn.End == Truncated && t.FinalValue != nil && !finite(*t.FinalValue):
 			return nonFinite(i, -1, "FinalValue", *t.FinalValue)
 		}
 		if r&readTokens == 0 || turn.Excluded {

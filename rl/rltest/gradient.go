@@ -111,6 +111,9 @@ func (d *differences) check(i int, g float64) (float64, error) {
 		worst = min(relative(g, left.best), relative(g, right.best)) // the centre is the mean of two slopes
 	}
 	if math.IsInf(worst, 1) {
+		if d.err == nil {
+			d.err = fmt.Errorf("x[%d] is not finite, or too large to step from", i)
+		}
 		return 0, fmt.Errorf("rltest: near x[%d] = %v there are no two steps at which the function has a finite value: %w", i, x, d.err)
 	}
 	return worst, nil

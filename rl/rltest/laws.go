@@ -169,7 +169,7 @@ func newTrial(p Promises, e rl.Estimator, rng *rand.Rand) *trial {
 // first returns the credit of the batch, in memory of its own, or nil: then it is the law "shape" that is broken.
 func (x *trial) first() *view {
 	v, err := estimate(x.e, nil, x.batch)
-	if err != nil {
+	if err != nil || len(x.batch) == 0 { // laws change something of a batch
 		return nil
 	}
 	return v.snapshot()
@@ -426,6 +426,16 @@ func zero(x *trial) error {
 			if t.Excluded == "" {
 				continue
 			}
+			if got := v.c.NoVote[i]; got != t.Excluded {
+				return fmt.Errorf("trajectory %d is excluded by %q and has NoVote %q", i, t.Excluded, got)
+			}
+			if v.c.TokenTarget != nil {
+				for _, x := range v.c.TokenTarget[v.first[at]:v.first[at+1]] {
+					if x != 0 {
+						return fmt.Errorf("turn %d of trajectory %d, which is excluded, has a token with target %v, want 0", k, i, x)
+					}
+				}
+			}
 			for _, s := range numbers(v.c) {
 				if s.part == targets && s.of != nil && s.of[at] != 0 {
 					return fmt.Errorf("turn %d of trajectory %d, which is excluded, has %s %v, want 0", k, i, s.field, s.of[at])
@@ -548,7 +558,7 @@ func maskedTokens(x *trial) error {
 					break
 				}
 				token := u.Tokens[j]
-				if !token.Trainable {
+				if !token.Trainable || u.Excluded {
 					token.LogProb, token.RefLogProb, token.Value = x.d.junk(), x.d.junk(), x.d.junk()
 				}
 				with = append(with, token)

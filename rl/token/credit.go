@@ -174,9 +174,9 @@ func average(c *rl.Credit, batch []rl.Trajectory) error {
 		}
 		var sum float64
 		for _, v := range x[1:] {
-			sum += v - x[0] // so that equal numbers have exactly themselves as their mean
+			sum += v/2 - x[0]/2 // so that equal numbers have exactly themselves as their mean, and no difference overflows
 		}
-		mean := x[0] + sum/float64(size)
+		mean := x[0] + 2*(sum/float64(size))
 		if mean-mean != 0 && bad < 0 {
 			bad = turn
 		}

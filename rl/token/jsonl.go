@@ -36,7 +36,7 @@ const (
 // nothing is read. The lengths of the fields of a row are checked, as [FromRows] does.
 //
 // Errors name the line counted from 1 and wrap a [*RowError] where a field is at fault; after one the sequence ends. A line
-// is at most 64 MiB long and nested at most 64 deep, so memory is bounded whatever r holds. The sequence can be ranged over
+// is at most 64 MiB long and nested at most 64 deep, so memory is bounded whatever r holds: to some 10 times the line. The sequence can be ranged over
 // once, reads ahead of what it yields, and does not close r.
 func ReadRows(r io.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
@@ -228,8 +228,13 @@ func (c *column) parse(i int, raw []byte) error {
 			return fault(-1, raw, `"terminated" or "truncated"`)
 		}
 	case *[]string:
-		if json.Unmarshal(raw, p) != nil || halfPair(raw) {
+		var texts []*string // nil where there is a null
+		if json.Unmarshal(raw, &texts) != nil || halfPair(raw) || slices.Contains(texts, nil) {
 			return fault(-1, raw, "an array of strings of Unicode characters")
+		}
+		*p = make([]string, len(texts))
+		for i, text := range texts {
+			(*p)[i] = *text
 		}
 	case *[]int:
 		return array(p, raw, fault, func(text []byte) (int, error) {

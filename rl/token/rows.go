@@ -14,7 +14,7 @@ import (
 // turns. Only Mask is needed; an empty field is one that was not given, and then everywhere 0. The tags are the names in
 // JSON, see [ReadRows].
 //
-// Fields per token are as long as Mask, those per turn as long as there are turns. Without Turns, each run of trainable
+// Fields per token are as long as Mask, at most 4 Mi; those per turn as long as there are turns, at most 1 Mi. Without Turns, each run of trainable
 // tokens is a turn, together with the masked tokens before it; masked tokens at the end, padding for one, belong to the
 // last turn. A turn thus begins at the first masked token after a trainable one.
 //
@@ -157,6 +157,12 @@ func (c *column) size() int {
 	return 0
 }
 
+// Bounds of one row, so that what a batch of it takes is bounded.
+const (
+	maxTokens = 1 << 22
+	maxTurns  = 1 << 20
+)
+
 // starts returns the position of the first token of each turn of row i and, at the end, the number of tokens. It checks all
 // lengths.
 func (r *Row) starts(i int) ([]int, error) {
@@ -179,6 +185,10 @@ func (r *Row) starts(i int) ([]int, error) {
 		}
 	}
 	switch {
+	case len(r.Mask) > maxTokens:
+		return nil, fault("mask", -1, fmt.Sprintf("%d long", len(r.Mask)), "at most %d elements", maxTokens)
+	case turns > maxTurns:
+		return nil, fault(from, -1, fmt.Sprintf("%d long", turns), "at most %d elements", maxTurns)
 	case r.End > rl.Truncated:
 		return nil, fault("end", -1, r.End, "terminated or truncated")
 	case r.Step != nil && r.ID == "":
@@ -435,9 +445,9 @@ func given[T comparable](x []T) []T {
 // SetCredit writes c into the result fields of rows, those of an earlier result included: Advantages and Returns per token,
 // TurnAdvantages, ValueTargets and QTargets per turn, NoVote per trajectory. Tokens have the advantage of their turn where c
 // has none per token. Batch is what [FromRows] built from rows and c what an estimator made of it; the error says where they
-// do not fit, and rows is unchanged then. The results share no memory with c. O(turns + tokens) time.
+// do not fit, by their ids, masks and turns, and rows is unchanged then; steps must not have changed. The results share no memory with c. O(turns + tokens) time.
 func SetCredit(rows []Row, batch []rl.Trajectory, c *rl.Credit) error {
-	if !c.Fits(batch) || len(c.NoVote) != len(batch) {
+	if !c.Fits(batch) {
 		return fmt.Errorf("token: the credit is of another batch: %w", rl.ErrShape)
 	}
 	all, err := assemble(rows)
@@ -455,7 +465,7 @@ func SetCredit(rows []Row, batch []rl.Trajectory, c *rl.Credit) error {
 				return err
 			}
 			n := len(starts[i]) - 1
-			if n > len(turns) || !rows[i].matches(turns[:n], starts[i]) {
+			if rows[i].ID != batch[b].ID || n > len(turns) || !rows[i].matches(turns[:n], starts[i]) {
 				return fmt.Errorf("token: row %d is not the one that trajectory %d was built from: %w", i, b, rl.ErrShape)
 			}
 			turns = turns[n:]
@@ -465,20 +475,6 @@ func SetCredit(rows []Row, batch []rl.Trajectory, c *rl.Credit) error {
 		}
 	}
 	advantage := c.TokenAdvantages(nil, batch)
-	for _, f := range [...]struct {
-		name string
-		x    []float64
-		want int
-	}{
-		{"ValueTarget", c.ValueTarget, len(c.Advantage)},
-		{"QTarget", c.QTarget, len(c.Advantage)},
-		{"TokenAdvantage", c.TokenAdvantage, len(advantage)},
-		{"TokenTarget", c.TokenTarget, len(advantage)},
-	} {
-		if f.x != nil && len(f.x) != f.want {
-			return fmt.Errorf("token: %s of the credit has %d elements, want %d: %w", f.name, len(f.x), f.want, rl.ErrShape)
-		}
-	}
 	token, turn := 0, 0
 	for b, parts := range all {
 		for _, i := range parts {

@@ -194,6 +194,24 @@ func TestToRows(t *testing.T) {
 	}
 }
 
+// What a row can ask for is bounded.
+func TestRowBounds(t *testing.T) {
+	for _, tt := range []struct {
+		row  Row
+		want string
+	}{
+		{Row{Mask: make([]bool, maxTokens+1)}, "mask is 4194305 long, want at most 4194304 elements"},
+		{Row{TurnRewards: make([]float64, maxTurns+1)}, "turn_rewards is 1048577 long, want at most 1048576 elements"},
+	} {
+		if _, err := FromRows([]Row{tt.row}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+	if _, err := (&Row{Mask: make([]bool, maxTokens), TurnRewards: make([]float64, 1)}).starts(0); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSetCredit(t *testing.T) {
 	rows := []Row{
 		{ID: "x", Step: new(1), Mask: []bool{false, true, true}, Returns: []float64{9}, ValueTargets: []float64{9}},
@@ -223,7 +241,7 @@ func TestSetCredit(t *testing.T) {
 	}
 	for i, w := range [][4][]float64{
 		{{0, 3, 4}, {0, 8, 9}, {3}, nil},
-		{{5, 0}, {10, 0}, {4}, nil},
+		{{0, 0}, {10, 0}, {4}, nil}, // no vote, whatever the credit says
 		{{1, 0, 2}, {6, 0, 7}, {1, 2}, nil},
 	} {
 		got := [4][]float64{rows[i].Advantages, rows[i].Returns, rows[i].ValueTargets, rows[i].QTargets}
@@ -248,6 +266,7 @@ func TestSetCredit(t *testing.T) {
 	other[0].Turns[0].Tokens = []rl.Token{{}}
 	shorter := slices.Clone(batch)
 	shorter[0].Turns = []rl.Turn{{End: rl.Terminated, Tokens: batch[0].Turns[0].Tokens}}
+	twins := mustBatch(t, Row{ID: "x", Mask: []bool{true, true}}, Row{ID: "z", Mask: []bool{true, true}})
 	for name, bad := range map[string]struct {
 		rows  []Row
 		batch []rl.Trajectory
@@ -258,10 +277,11 @@ func TestSetCredit(t *testing.T) {
 		"no reasons":       {rows, batch, fresh(func(c *rl.Credit) { c.NoVote = nil }), "another batch"},
 		"another batch":    {rows, batch[:1], c, "another batch"},
 		"fewer rows":       {rows[:1], batch, c, "the rows have 1 trajectories, the batch 2"},
-		"value targets":    {rows, batch, fresh(func(c *rl.Credit) { c.ValueTarget = []float64{1} }), "ValueTarget of the credit has 1 elements, want 4"},
-		"Q targets":        {rows, batch, fresh(func(c *rl.Credit) { c.QTarget = []float64{1} }), "QTarget of the credit has 1"},
-		"token targets":    {rows, batch, fresh(func(c *rl.Credit) { c.TokenTarget = []float64{1} }), "TokenTarget of the credit has 1 elements, want 5"},
-		"token advantages": {rows, batch, fresh(func(c *rl.Credit) { c.TokenAdvantage = []float64{} }), "TokenAdvantage of the credit has 0"},
+		"value targets":    {rows, batch, fresh(func(c *rl.Credit) { c.ValueTarget = []float64{1} }), "another batch"},
+		"Q targets":        {rows, batch, fresh(func(c *rl.Credit) { c.QTarget = []float64{1} }), "another batch"},
+		"token targets":    {rows, batch, fresh(func(c *rl.Credit) { c.TokenTarget = []float64{1} }), "another batch"},
+		"token advantages": {rows, batch, fresh(func(c *rl.Credit) { c.TokenAdvantage = []float64{} }), "another batch"},
+		"changed places":   {[]Row{{ID: "z", Mask: []bool{true, true}}, {ID: "x", Mask: []bool{true, true}}}, twins, nil, "row 0 is not the one that trajectory 0"},
 		"same step":        {[]Row{rows[0], rows[1], rows[0]}, batch, c, "another one than row 0"},
 		"bad row":          {[]Row{rows[0], {Mask: []bool{true}, IDs: []int{1, 2}}, rows[2]}, batch, c, "ids is 2 long"},
 		"more turns":       {rows, longer, nil, "trajectory 0 has 1 turns more than its rows"},

@@ -264,7 +264,7 @@ func TestErrors(t *testing.T) {
 		{"published", published(PPOPublishedOptions{}), []Row{row("1", []float64{nan}, 1)}, "Tokens[0].Value is NaN", rl.ErrNonFinite},
 		{"overflow", gae(GAEOptions{}), []Row{row("11", []float64{-long, -long}, 0, long)}, "the advantage of trainable token 0 is +Inf", rl.ErrNonFinite},
 		{"overflow of a sum", reinforce(ReinforcePPOptions{}), []Row{row("0101", nil, long, long, 0, 0)}, "Reward is +Inf", rl.ErrNonFinite},
-		{"overflow of a mean", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}), []Row{good, row("11", []float64{1.6 * long, -1.6 * long})}, "trajectory 1, turn 0: the mean of its advantages is", rl.ErrNonFinite},
+		{"overflow of a mean", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}), []Row{good, row("1111", []float64{1.6 * long, -1.6 * long, -1.6 * long, -1.6 * long})}, "trajectory 1, turn 0: the mean of its advantages is", rl.ErrNonFinite},
 		{"overflow of a centre", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdNone}}), []Row{row("11", []float64{1.6 * long, 1.6 * long}), row("1", []float64{-1.6 * long})}, "a centred advantage is +Inf", rl.ErrNonFinite},
 		{"one token", gae(GAEOptions{Norm: rl.Norm{Singleton: rl.SingletonError}}), []Row{row("10", nil)}, "the batch is one token of the policy", nil},
 		{"group of one", reinforce(ReinforcePPOptions{GroupBaseline: true, Singleton: rl.SingletonError}), []Row{good}, "want two voters or more", nil},
