@@ -27,17 +27,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b := loss.Batch{Advantage: credit.TokenAdvantages(nil, batch)}
-	for _, t := range batch {
-		for _, turn := range t.Turns {
-			for _, token := range turn.Tokens { // all of them are trainable here
-				b.OldLogProb = append(b.OldLogProb, token.LogProb)
-				b.LogProb = append(b.LogProb, token.LogProb) // here the policy has not moved since
-			}
-		}
+	b, err := loss.NewBatch(nil, batch, credit, nil)
+	if err != nil {
+		log.Fatal(err)
 	}
+	// Here b.LogProb gets the log-probabilities under the policy being trained. It has not moved yet, so they are the old ones.
 	grad := make([]float64, len(b.LogProb))
-	value, stats, err := loss.PPO(grad, b, nil)
+	value, stats, err := loss.PPO(grad, *b, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -59,6 +59,7 @@ func train(t *testing.T, critic bool, seed uint64, maxSteps int) float64 {
 		t.Fatal(err)
 	}
 	var credit *rl.Credit
+	var b *loss.Batch
 	for steps := 0; steps < maxSteps; {
 		var batch []rl.Trajectory
 		for range 16 {
@@ -74,18 +75,20 @@ func train(t *testing.T, critic bool, seed uint64, maxSteps int) float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if b, err = loss.NewBatch(b, batch, credit, nil); err != nil {
+			t.Fatal(err)
+		}
 		n := len(credit.Advantage)
 		for range 2 {
-			b := loss.Batch{Advantage: credit.TokenAdvantages(nil, batch)}
+			b.LogProb = b.LogProb[:0]
 			for _, e := range batch {
 				for step, turn := range e.Turns {
 					candidates, _ := chainFeatures(step)
 					b.LogProb = append(b.LogProb, p.LogProbs(nil, candidates, 1)[turn.Tokens[0].ID])
-					b.OldLogProb = append(b.OldLogProb, turn.Tokens[0].LogProb)
 				}
 			}
 			grad := make([]float64, n)
-			if _, _, err := loss.PPO(grad, b, nil); err != nil {
+			if _, _, err := loss.PPO(grad, *b, nil); err != nil {
 				t.Fatal(err)
 			}
 			at := 0

@@ -7,17 +7,21 @@ import (
 	"github.com/throughline-go/throughline/rl"
 )
 
-// A Batch holds the positions that a policy loss runs over, in parallel slices of equal length. Log-probabilities are in
-// nats.
+// A Batch holds the positions that a loss over tokens runs over, in parallel slices of equal length. [NewBatch] makes one of
+// trajectories and their credit. Log-probabilities are in nats and at most 0; up to 1e-3, which is rounding in the low
+// precision of models, they are taken as they are. A slice that a loss does not read may be nil.
 type Batch struct {
 	LogProb    []float64 // under the policy being trained
-	OldLogProb []float64 // under the policy that sampled the tokens, at the same temperature; [Reinforce] does not read it
-	Advantage  []float64 // constants: no gradient flows into them
+	OldLogProb []float64 // under the policy that sampled the tokens, at the same temperature; [Reinforce] and [KL] do not read it
+	RefLogProb []float64 // under the reference policy; read by [KL] alone
+	Advantage  []float64 // constants: no gradient flows into them; [KL] does not read it
 	// Weight is the factor of each position in the loss, finite and >= 0. A position of weight 0 is never read, and its
-	// gradient is exactly 0. nil means 1/len(LogProb) each: the mean over tokens.
+	// gradient is exactly 0. nil means 1/len(LogProb) each, the mean over all positions: tokens of excluded turns and
+	// trajectories are read then, and count in the mean, though they have no vote. Where there are such, take the weights
+	// of [NewBatch] or [Weights].
 	//
-	// [Weights] gives those of a whole optimiser step; slices of it serve micro-batches, whose losses and gradients then
-	// add up to those of the whole, however it is cut.
+	// Those are of a whole optimiser step; slices of them serve micro-batches, whose losses and gradients then add up to
+	// those of the whole, however it is cut.
 	Weight []float64
 }
 
@@ -25,12 +29,12 @@ type Batch struct {
 // counted once whatever its weight, and 0 if there are none. Ratios are those that the loss uses: clamped, and in
 // [TurnRatio] that of the turn.
 type Stats struct {
-	Tokens         int     // positions of weight above 0
-	ClipFraction   float64 // share with a ratio outside the band of the loss; 0 in [SoftGate], which has none
-	ZeroGradient   float64 // share with gradient 0
-	MeanKL         float64 // mean of -D, D the log-ratio of the token: estimate k1 of KL(old||new)
-	ApproxKL       float64 // mean of e^D - 1 - D, with D clamped as in the loss: estimate k3 of the same, never negative
-	EffectiveShare float64 // (sum ratio)²/(n * sum ratio²), the effective sample size as a share of n, in (0, 1]
+	Tokens       int     // positions of weight above 0
+	ClipFraction float64 // share with a ratio outside the band of the loss; 0 in [SoftGate], which has none
+	ZeroGradient float64 // share with gradient 0
+	MeanKL       float64 // mean of -D, D the log-ratio of the token: estimate k1 of KL(old||new)
+	ApproxKL     float64 // mean of e^D - 1 - D, with D clamped as in the loss: estimate k3 of the same, never negative
+	ESS          float64 // effective sample size of importance sampling as a share of n: (sum ratio)²/(n * sum ratio²), in (0, 1]
 }
 
 // tally gathers Stats.
@@ -54,6 +58,14 @@ func (t *tally) add(d, clamped, exp, ratio float64, outside bool, grad float64) 
 	t.squares += ratio * ratio
 }
 
+// check returns an error if log-ratios overflowed; ratios are clamped, and do not.
+func (t *tally) check() error {
+	if finite(t.kl) {
+		return nil
+	}
+	return nonFinite("the sum of OldLogProb - LogProb", t.kl)
+}
+
 func (t *tally) stats() Stats {
 	if t.n == 0 {
 		return Stats{}
@@ -61,7 +73,7 @@ func (t *tally) stats() Stats {
 	n := float64(t.n)
 	s := Stats{t.n, float64(t.outside) / n, float64(t.still) / n, t.kl / n, t.approx / n, 0}
 	if t.squares > 0 { // ratios of e^-300 have it
-		s.EffectiveShare = t.sum / n * t.sum / t.squares
+		s.ESS = t.sum / n * t.sum / t.squares
 	}
 	return s
 }
@@ -86,7 +98,7 @@ type term interface {
 
 // sum runs t over the positions of b.
 func sum[T term](grad []float64, b Batch, clamp float64, t T) (float64, Stats, error) {
-	if err := b.check(grad, true); err != nil {
+	if err := b.check(grad, readOld|readAdvantage); err != nil {
 		return 0, Stats{}, err
 	}
 	clear(grad)
@@ -101,10 +113,7 @@ func sum[T term](grad []float64, b Batch, clamp float64, t T) (float64, Stats, e
 		if w == 0 {
 			continue
 		}
-		d := b.LogProb[j] - b.OldLogProb[j]
-		if !finite(d) {
-			return 0, Stats{}, nonFinite(fmt.Sprintf("LogProb[%d] - OldLogProb[%d]", j, j), d)
-		}
+		d := b.LogProb[j] - b.OldLogProb[j] // finite, since neither is above maxLogProb
 		clamped := max(-clamp, min(clamp, d))
 		ratio := math.Exp(clamped)
 		slope := ratio
@@ -124,19 +133,38 @@ func sum[T term](grad []float64, b Batch, clamp float64, t T) (float64, Stats, e
 	if !finite(total) {
 		return 0, Stats{}, nonFinite("the loss", total)
 	}
+	if err := count.check(); err != nil {
+		return 0, Stats{}, err
+	}
 	return total, count.stats(), nil
 }
 
+// reads is the set of slices, LogProb and Weight apart, that a loss reads.
+type reads uint8
+
+const (
+	readOld reads = 1 << iota
+	readRef
+	readAdvantage
+)
+
 // check checks lengths, weights and the numbers that are read.
-func (b *Batch) check(grad []float64, old bool) error {
+func (b *Batch) check(grad []float64, r reads) error {
 	n := len(b.LogProb)
-	if old {
+	if r&readOld != 0 {
 		if err := length("OldLogProb", len(b.OldLogProb), "LogProb", n); err != nil {
 			return err
 		}
 	}
-	if err := length("Advantage", len(b.Advantage), "LogProb", n); err != nil {
-		return err
+	if r&readRef != 0 {
+		if err := length("RefLogProb", len(b.RefLogProb), "LogProb", n); err != nil {
+			return err
+		}
+	}
+	if r&readAdvantage != 0 {
+		if err := length("Advantage", len(b.Advantage), "LogProb", n); err != nil {
+			return err
+		}
 	}
 	if err := weights("Weight", b.Weight, "LogProb", n); err != nil {
 		return err
@@ -149,15 +177,31 @@ func (b *Batch) check(grad []float64, old bool) error {
 	for j := range b.LogProb {
 		switch {
 		case b.Weight != nil && b.Weight[j] == 0:
-		case !finite(b.LogProb[j]):
-			return nonFinite(at("LogProb", j), b.LogProb[j])
-		case old && !finite(b.OldLogProb[j]):
-			return nonFinite(at("OldLogProb", j), b.OldLogProb[j])
-		case !finite(b.Advantage[j]):
+		case !isLogProb(b.LogProb[j]):
+			return notLogProb(at("LogProb", j), b.LogProb[j])
+		case r&readOld != 0 && !isLogProb(b.OldLogProb[j]):
+			return notLogProb(at("OldLogProb", j), b.OldLogProb[j])
+		case r&readRef != 0 && !isLogProb(b.RefLogProb[j]):
+			return notLogProb(at("RefLogProb", j), b.RefLogProb[j])
+		case r&readAdvantage != 0 && !finite(b.Advantage[j]):
 			return nonFinite(at("Advantage", j), b.Advantage[j])
 		}
 	}
 	return nil
+}
+
+// maxLogProb is what rounding in the low precision of models may make of log-probability 0, as in [rl.Validate]. A
+// probability or a value that is given by mistake is mostly above it.
+const maxLogProb = 1e-3
+
+func isLogProb(x float64) bool { return finite(x) && x <= maxLogProb }
+
+// notLogProb returns the error for a number x for which isLogProb is false.
+func notLogProb(field string, x float64) error {
+	if !finite(x) {
+		return nonFinite(field, x)
+	}
+	return wrong(field, x, "a log-probability, at most 0", nil)
 }
 
 // weights checks a slice of weights, which may be nil.

@@ -19,30 +19,22 @@ func rollout(group string, rewards ...float64) rl.Trajectory {
 	return t
 }
 
-// From rollouts to credit, weights and the gradient of the loss with respect to the log-probability of each token.
+// From rollouts to credit and the gradient of the loss with respect to the log-probability of each token. The last rollout
+// broke: it stays in the batch, and its token has weight 0.
 func Example() {
-	batch := []rl.Trajectory{rollout("task 1", 0, 1), rollout("task 1", 0, 0, 0)}
+	batch := []rl.Trajectory{rollout("task 1", 0, 1), rollout("task 1", 0, 0, 0), rollout("task 1", 0)}
+	batch[2].Excluded = "the tool server was down"
 	credit, err := rl.GRPO(nil, batch, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	weight, err := loss.Weights(nil, batch, credit, nil)
+	b, err := loss.NewBatch(nil, batch, credit, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	b := loss.Batch{Advantage: credit.TokenAdvantages(nil, batch), Weight: weight}
-	for _, t := range batch {
-		for _, turn := range t.Turns {
-			for _, token := range turn.Tokens {
-				if token.Trainable {
-					b.OldLogProb = append(b.OldLogProb, token.LogProb)
-					b.LogProb = append(b.LogProb, token.LogProb) // here the policy has not moved since
-				}
-			}
-		}
-	}
+	// Here b.LogProb gets the log-probabilities under the model being trained. It has not moved yet, so they are the old ones.
 	grad := make([]float64, len(b.LogProb))
-	value, stats, err := loss.PPO(grad, b, nil)
+	value, stats, err := loss.PPO(grad, *b, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,7 +42,7 @@ func Example() {
 	fmt.Printf("gradient %.4f\n", grad)
 	// Output:
 	// loss 0.1414 over 5 tokens
-	// gradient [-0.1414 -0.1414 0.1414 0.1414 0.1414]
+	// gradient [-0.1414 -0.1414 0.1414 0.1414 0.1414 0.0000]
 }
 
 // two returns two tokens with advantage 1: the ratio of the first is 1.1, that of the second 1.5.
@@ -68,9 +60,9 @@ func ExamplePPO() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("loss %.3f, gradient %.3f, clipped %.2f, effective share %.3f\n", value, grad, stats.ClipFraction, stats.EffectiveShare)
+	fmt.Printf("loss %.3f, gradient %.3f, clipped %.2f, effective sample size %.3f\n", value, grad, stats.ClipFraction, stats.ESS)
 	// Output:
-	// loss -1.150, gradient [-0.550 0.000], clipped 0.50, effective share 0.977
+	// loss -1.150, gradient [-0.550 0.000], clipped 0.50, effective sample size 0.977
 }
 
 // Both tokens are one turn, whose ratio is the geometric mean.
@@ -123,10 +115,14 @@ func ExampleSoftGate() {
 }
 
 func ExampleKL() {
-	logProb, ref := []float64{-1, -1, -1}, []float64{-1, -0.5, -700}
+	b := loss.Batch{
+		LogProb:    []float64{-1, -1, -1},
+		RefLogProb: []float64{-1, -0.5, -700},
+		Weight:     []float64{0.5, 0.5, 0}, // the last one is not read
+	}
 	for _, kind := range []loss.KLKind{loss.KL3, loss.KL1, loss.KL3Plus} {
 		grad := make([]float64, 3)
-		value, err := loss.KL(grad, logProb, ref, []float64{0.5, 0.5, 0}, kind) // the last one is not read
+		value, err := loss.KL(grad, b, kind)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -195,7 +191,12 @@ func ExampleKLController_Update() {
 
 func ExampleValue() {
 	grad := make([]float64, 2)
-	value, stats, err := loss.Value(grad, []float64{0.5, 0.15}, []float64{0.1, 0.1}, []float64{0.8, 0.8}, nil, nil)
+	b := loss.ValueBatch{
+		Value:  []float64{0.5, 0.15},
+		Old:    []float64{0.1, 0.1},
+		Target: []float64{0.8, 0.8},
+	}
+	value, stats, err := loss.Value(grad, b, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -291,9 +292,9 @@ func ExampleSAPO() {
 	turns := []loss.SAPOTurn{{
 		Logits: [][]float64{logits}, After: []float64{0, 0, 0, 0, 0.5, 0},
 		Actions: []int{0}, OldLogProb: []float64{-0.6265}, RefLogProb: []float64{-0.6265},
-		Advantage: 1, OldV: 0.4, TargetV: 8, OldQ: 0.25, TargetQ: 12.5,
+		Advantage: 1, OldV: 4, TargetV: 8, OldQ: 2.5, TargetQ: 12.5, // in units of reward
 	}}
-	grad := []loss.SAPOGrad{{Logits: [][]float64{make([]float64, 6)}, After: make([]float64, 6)}}
+	grad := loss.NewSAPOGrad(turns)
 	value, stats, err := loss.SAPO(grad, turns, &loss.SAPOOptions{Head: head})
 	if err != nil {
 		log.Fatal(err)
@@ -331,4 +332,98 @@ func ExampleWeights() {
 	// Output:
 	// [0.250 0.250 0.250 0.250]
 	// [0.500 0.167 0.167 0.167]
+}
+
+// The second turn is excluded, and an observation follows the first response.
+func ExampleNewBatch() {
+	t := rollout("a", 0, 0, 1)
+	t.Turns[0].Tokens = []rl.Token{{ID: 8}, {ID: 3, Trainable: true, LogProb: -0.5, RefLogProb: -0.4}, {ID: 9}}
+	t.Turns[1].Excluded = true
+	batch := []rl.Trajectory{t, rollout("a", 0)}
+	credit, err := rl.GRPO(nil, batch, &rl.GRPOOptions{Norm: rl.Norm{Std: rl.StdNone}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := loss.NewBatch(nil, batch, credit, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("OldLogProb", b.OldLogProb)
+	fmt.Println("RefLogProb", b.RefLogProb)
+	fmt.Println("Advantage ", b.Advantage)
+	fmt.Printf("Weight     %.2f\n", b.Weight)
+	// Output:
+	// OldLogProb [-0.5 -0.7 -0.7 -0.7]
+	// RefLogProb [-0.4 0 0 0]
+	// Advantage  [0.5 0 0.5 -0.5]
+	// Weight     [0.33 0.00 0.33 0.33]
+}
+
+func ExampleTurnWeights() {
+	batch := []rl.Trajectory{rollout("a", 0, 1), rollout("a", 1)}
+	batch[0].Turns[0].Excluded = true
+	credit, err := rl.TurnGAE(nil, batch, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w, err := loss.TurnWeights(nil, batch, credit)
+	fmt.Println(w, err)
+	// Output:
+	// [0 0.5 0.5] <nil>
+}
+
+// The value loss of a critic of turns, here one that still predicts what it did at collection.
+func ExampleNewValueBatch() {
+	batch := []rl.Trajectory{rollout("a", 0, 1), rollout("a", 0)}
+	credit, err := rl.TurnGAE(nil, batch, &rl.TurnGAEOptions{Gamma: new(0.5)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := loss.NewValueBatch(nil, batch, credit)
+	if err != nil {
+		log.Fatal(err)
+	}
+	grad := make([]float64, len(b.Value))
+	value, _, err := loss.Value(grad, *b, &loss.ValueOptions{Clip: new(0.0)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("targets %.3f, loss %.3f, gradient %.3f\n", b.Target, value, grad)
+	// Output:
+	// targets [0.475 1.000 0.000], loss 0.204, gradient [-0.158 -0.333 0.000]
+}
+
+// From rollouts to the turns of the joint loss. The caller fills in the logits.
+func ExampleSAPOTurns() {
+	t := rollout("", 10)
+	t.Turns[0].Tokens = []rl.Token{{ID: 2}, {ID: 0, Trainable: true, LogProb: -0.6265, RefLogProb: -0.6265}, {ID: 3}}
+	t.Turns[0].Value, t.Turns[0].QValue = 4, 2.5
+	batch := []rl.Trajectory{t}
+	credit, err := rl.SAPO(nil, batch, &rl.TurnGAEOptions{Norm: rl.Norm{Std: rl.StdOff}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	turns, err := loss.SAPOTurns(nil, batch, credit)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("actions %v, advantage %v, V from %v to %v\n", turns[0].Actions, turns[0].Advantage, turns[0].OldV, turns[0].TargetV)
+	turns[0].Logits = [][]float64{logits} // that predict the token 0
+	turns[0].After = []float64{0, 0, 0, 0, 0.5, 0}
+	grad := loss.NewSAPOGrad(turns)
+	value, _, err := loss.SAPO(grad, turns, &loss.SAPOOptions{Head: head})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("loss %.4f, gradient %.4f\n", value, grad[0].Logits[0])
+	// Output:
+	// actions [0], advantage 6, V from 4 to 10
+	// loss -5.7704, gradient [-2.7930 1.1796 1.1796 0.4339 -0.1500 0.1500]
+}
+
+func ExampleNewSAPOGrad() {
+	grad := loss.NewSAPOGrad([]loss.SAPOTurn{{Logits: [][]float64{{1, 2, 3}, {4, 5, 6}}, After: []float64{7, 8, 9}}})
+	fmt.Println(grad)
+	// Output:
+	// [{[[0 0 0] [0 0 0]] [0 0 0]}]
 }

@@ -83,14 +83,20 @@ func (h Head) Entropy(dz, z []float64, scale float64) (float64, error) {
 		return entropy, nil
 	}
 	scale *= r.inverse
+	var check float64 // NaN if a number is not finite
 	for k, v := range z {
 		if k == r.plus || k == r.minus {
 			continue
 		}
 		x := r.scaled(v, s)
 		if p := math.Exp(x) / s.sum; p > 0 { // x may be -Inf elsewhere
-			dz[k] -= scale * p * (x - s.logSum + entropy)
+			g := scale * p * (x - s.logSum + entropy)
+			dz[k] -= g
+			check += g - g
 		}
+	}
+	if check != 0 {
+		return 0, nonFinite("the gradient of the entropy", check)
 	}
 	return entropy, nil
 }
@@ -129,14 +135,20 @@ func (h Head) KL(dz, z, ref []float64, scale float64) (float64, error) {
 	}
 	if dz != nil {
 		scale *= r.inverse
+		var check float64 // NaN if a number is not finite
 		for k, v := range z {
 			if k == r.plus || k == r.minus {
 				continue
 			}
 			x := r.scaled(v, p)
 			if pk := math.Exp(x) / p.sum; pk > 0 {
-				dz[k] += scale * pk * ((x - p.logSum) - (r.scaled(ref[k], q) - q.logSum) - kl)
+				g := scale * pk * ((x - p.logSum) - (r.scaled(ref[k], q) - q.logSum) - kl)
+				dz[k] += g
+				check += g - g
 			}
+		}
+		if check != 0 {
+			return 0, nonFinite("the gradient of the divergence", check)
 		}
 	}
 	return max(0, kl), nil
@@ -147,8 +159,10 @@ func (h Head) KL(dz, z, ref []float64, scale float64) (float64, error) {
 //	p = clip(x, -1, 1), x = (z[Plus] - z[Minus])/Tau
 //
 // and whether it is saturated, |x| >= 1, and adds scale*dp/dz to dz: ±scale/Tau, or exactly 0 where it is saturated, unless
-// Inward is set and scale, the derivative of a loss with respect to p, has the sign of x. p times the largest return is the
-// value in units of reward.
+// Inward is set and scale, the derivative of a loss with respect to p, has the sign of x.
+//
+// RMax*p is the value in units of reward. A collector stores that as Value of [rl.Turn], and what it reads at the last
+// token of the response as QValue, with the RMax that SAPOOptions has later.
 func (h Head) Value(dz, z []float64, scale float64) (p float64, saturated bool, err error) {
 	r, err := h.read(dz, z, scale)
 	if err != nil {
@@ -179,10 +193,14 @@ func (h Head) FromFull(action, plus, minus float64) (logProb, p float64, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	if !finite(action) {
-		return 0, 0, nonFinite("action", action)
+	if !isLogProb(action) {
+		return 0, 0, notLogProb("action", action)
 	}
-	return action - math.Log(rest), max(-1, min(1, (plus-minus)/r.tau)), nil
+	logProb = action - math.Log(rest)
+	if !isLogProb(logProb) {
+		return 0, 0, notLogProb("action less log(1-P)", logProb)
+	}
+	return logProb, max(-1, min(1, (plus-minus)/r.tau)), nil
 }
 
 // FullWeights turns the derivatives of a loss with respect to the log-probability of an action and to the value p into
@@ -302,12 +320,15 @@ func (h Head) read(dz, z []float64, scale float64) (head, error) {
 func (r head) checkLength(field string, n int) error {
 	least := 1
 	if r.plus >= 0 {
-		least = max(r.plus+1, r.minus+1, 3)
+		least = 3
 	}
-	if n >= least {
-		return nil
+	switch last := max(r.plus, r.minus); {
+	case n < least:
+		return wrong(field, fmt.Sprintf("of length %d", n), fmt.Sprintf("length %d or more for the reserved entries and an action", least), rl.ErrShape)
+	case n <= last:
+		return wrong(field, fmt.Sprintf("of length %d", n), fmt.Sprintf("a length above %d, a reserved entry", last), rl.ErrShape)
 	}
-	return wrong(field, fmt.Sprintf("of length %d", n), fmt.Sprintf("length %d or more for the reserved entries and an action", least), rl.ErrShape)
+	return nil
 }
 
 func (r head) checkReserved() error {

@@ -251,7 +251,7 @@ func TestKLExpectation(t *testing.T) {
 				l, err := h.LogProb(nil, z, a, 0)
 				lRef, err2 := h.LogProb(nil, ref, a, 0)
 				grad := []float64{0}
-				_, err3 := KL(grad, []float64{l}, []float64{lRef}, []float64{p[a]}, kind)
+				_, err3 := KL(grad, Batch{LogProb: []float64{l}, RefLogProb: []float64{lRef}, Weight: []float64{p[a]}}, kind)
 				_, err4 := h.LogProb(got, z, a, grad[0])
 				if err := errors.Join(err, err2, err3, err4); err != nil {
 					t.Fatal(err)
@@ -340,7 +340,7 @@ func TestHeadErrors(t *testing.T) {
 		}, rl.ErrNonFinite, "the divergence is +Inf"},
 		{"head", func() error { _, err := Head{Tau: -1}.KL(nil, z, z, 1); return err }, nil, "loss: Head.Tau is -1"},
 		{"reference", func() error { _, err := e17Head.KL(nil, z, z[:5], 1); return err }, rl.ErrShape, "ref is of length 5"},
-		{"short", func() error { _, err := e17Head.LogProb(nil, z[:5], 0, 1); return err }, rl.ErrShape, "z is of length 5, want length 6 or more"},
+		{"short", func() error { _, err := e17Head.LogProb(nil, z[:5], 0, 1); return err }, rl.ErrShape, "z is of length 5, want a length above 5"},
 		{"no action", func() error { _, err := Head{Minus: 1}.Entropy(nil, z[:2], 1); return err }, rl.ErrShape, "z is of length 2, want length 3"},
 		{"empty", func() error { _, err := Head{}.Entropy(nil, nil, 1); return err }, rl.ErrShape, "z is of length 0"},
 		{"NaN plus", value(e17Head, with(4, math.NaN())), rl.ErrNonFinite, "z[4] is NaN"},
@@ -416,6 +416,9 @@ func TestFullWeights(t *testing.T) {
 			t.Errorf("got %v, want %q", err, tt.text)
 		}
 	}
+	if _, _, err := (Head{Plus: 1}).FromFull(.4, -2, -2); err == nil || !strings.Contains(err.Error(), "action is 0.4, want a log-probability, at most 0") {
+		t.Errorf("a probability: %v", err)
+	}
 	if _, _, err := (Head{Plus: 1}).FromFull(math.NaN(), -2, -2); !errors.Is(err, rl.ErrNonFinite) {
 		t.Errorf("action NaN: %v", err)
 	}
@@ -477,6 +480,52 @@ func BenchmarkHead(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// What overflows is an error, also in a gradient alone; an index beyond all logits is none of a panic.
+func TestHeadOverflow(t *testing.T) {
+	far := Head{Plus: math.MaxInt, Minus: 1}
+	if _, _, err := far.Value(nil, []float64{1, 1, 1}, 1); !errors.Is(err, rl.ErrShape) {
+		t.Errorf("Value: %v", err)
+	}
+	if _, err := far.LogProb(nil, []float64{1, 1, 1}, 0, 1); !errors.Is(err, rl.ErrShape) {
+		t.Errorf("LogProb: %v", err)
+	}
+	turn := SAPOTurn{Logits: [][]float64{{1, 1, 1}}, Actions: []int{0}, OldLogProb: []float64{-1}, NoQ: true}
+	if _, _, err := SAPO(nil, []SAPOTurn{turn}, &SAPOOptions{Head: far, KLWeight: new(0.0)}); !errors.Is(err, rl.ErrShape) {
+		t.Errorf("SAPO: %v", err)
+	}
+	if _, err := (Head{}).KL(make([]float64, 2), []float64{0, 0}, []float64{0, -1e300}, 1e10); !errors.Is(err, rl.ErrNonFinite) {
+		t.Errorf("gradient of the divergence: %v", err)
+	}
+	z := make([]float64, 1000)
+	z[0] = 6
+	if _, err := (Head{}).Entropy(make([]float64, 1000), z, 1.5e308); !errors.Is(err, rl.ErrNonFinite) {
+		t.Errorf("gradient of the entropy: %v", err)
+	}
+	turn = SAPOTurn{Logits: [][]float64{{0, 1, 1, 0, 0}}, Actions: []int{0}, OldLogProb: []float64{-1}, NoV: true, NoQ: true}
+	o := &SAPOOptions{Head: Head{Plus: 3, Minus: 4, Temperature: 1e-10}, KLWeight: new(0.0), EntropyWeight: new(1e300)}
+	grad := NewSAPOGrad([]SAPOTurn{turn})
+	if _, _, err := SAPO(grad, []SAPOTurn{turn}, o); err == nil {
+		for _, g := range grad[0].Logits[0] {
+			if g-g != 0 {
+				t.Errorf("gradient %v without an error", grad[0].Logits[0])
+			}
+		}
+	}
+	if _, _, err := (Head{Plus: 1, Minus: 2}).FromFull(-.0001, -1, -1); err == nil || !strings.Contains(err.Error(), "log-probability") {
+		t.Errorf("an action more likely than all that is not reserved: %v", err)
+	}
+	b := Batch{LogProb: []float64{-1e308, -1e308}, OldLogProb: []float64{0, 0}, Advantage: []float64{0, 0}}
+	for name, f := range map[string]func() error{
+		"PPO":       func() error { _, _, err := PPO(nil, b, nil); return err },
+		"TurnRatio": func() error { _, _, err := TurnRatio(nil, b, []int{0, 1}, nil); return err },
+		"CISPO":     func() error { _, _, err := CISPO(nil, b, nil); return err },
+	} {
+		if err := f(); !errors.Is(err, rl.ErrNonFinite) {
+			t.Errorf("%s: log-ratios that overflow: %v", name, err)
 		}
 	}
 }

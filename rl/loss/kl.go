@@ -65,56 +65,36 @@ func (k KLKind) token(d float64) (value, grad float64) {
 	return value, grad
 }
 
-// KL returns the estimate of the divergence from a reference policy, by the tokens that were sampled, summed with weights,
-// and its gradient with respect to logProb. logProb and ref are the log-probabilities, in nats, of the tokens under the
-// policy and under the reference. Their loss is beta times that; with weights of 1/N, such as those of TokenMean, the
-// value is the mean that [KLController] takes.
+// KL returns the estimate of the divergence from a reference policy, by the tokens that were sampled, summed with the
+// weights of b, and its gradient with respect to LogProb. It reads LogProb, RefLogProb and Weight. The loss of a trainer is
+// beta times that; with weights of 1/N, such as those of TokenMean, the value is the mean that [KLController] takes.
 //
-// weight is that of [Batch]: nil means 1/len(logProb) each, and a position of weight 0 is never read. The gradient
-// overwrites grad, which must not overlap the others, or be nil. At d = 0 the gradient of KLAbs is 0; at the bound of KL3 it
-// passes. Errors are those of [PPO]. O(length) time, no allocation, deterministic. [Head.KL] has the exact divergence.
-func KL(grad, logProb, ref, weight []float64, kind KLKind) (float64, error) {
+// At d = 0 the gradient of KLAbs is 0; at the bound of KL3 it passes. What becomes of grad, errors, cost and determinism are
+// those of [PPO]. [Head.KL] has the exact divergence.
+func KL(grad []float64, b Batch, kind KLKind) (float64, error) {
 	if err := kind.check("KLKind"); err != nil {
 		return 0, err
 	}
-	n := len(logProb)
-	if err := length("ref", len(ref), "logProb", n); err != nil {
+	if err := b.check(grad, readRef); err != nil {
 		return 0, err
 	}
-	if err := weights("weight", weight, "logProb", n); err != nil {
-		return 0, err
-	}
-	if grad != nil {
-		if err := length("grad", len(grad), "logProb", n); err != nil {
-			return 0, err
-		}
-		clear(grad)
-	}
+	clear(grad)
 	var total float64
-	each := 1 / float64(n)
-	for j := range logProb {
+	each := 1 / float64(len(b.LogProb))
+	for j := range b.LogProb {
 		w := each
-		if weight != nil {
-			w = weight[j]
+		if b.Weight != nil {
+			w = b.Weight[j]
 		}
 		if w == 0 {
 			continue
 		}
-		switch d := ref[j] - logProb[j]; {
-		case !finite(logProb[j]):
-			return 0, nonFinite(at("logProb", j), logProb[j])
-		case !finite(ref[j]):
-			return 0, nonFinite(at("ref", j), ref[j])
-		case !finite(d):
-			return 0, nonFinite(fmt.Sprintf("ref[%d] - logProb[%d]", j, j), d)
-		default:
-			v, g := kind.token(d)
-			total += w * v
-			if grad != nil && g != 0 {
-				grad[j] = w * g
-				if !finite(grad[j]) {
-					return 0, nonFinite(at("the gradient at logProb", j), grad[j])
-				}
+		v, g := kind.token(b.RefLogProb[j] - b.LogProb[j])
+		total += w * v
+		if grad != nil && g != 0 {
+			grad[j] = w * g
+			if !finite(grad[j]) {
+				return 0, nonFinite(at("the gradient at LogProb", j), grad[j])
 			}
 		}
 	}

@@ -42,7 +42,8 @@ func TestKLToken(t *testing.T) {
 		for i, want := range tt.want {
 			weight := 2.0
 			grad := []float64{7, 7}
-			loss, err := KL(grad, []float64{-1e4, math.NaN()}, []float64{-1e4 + tt.d, 1}, []float64{weight, 0}, kinds[i])
+			b := Batch{LogProb: []float64{-1e4, math.NaN()}, RefLogProb: []float64{-1e4 + tt.d, 1}, Weight: []float64{weight, 0}}
+			loss, err := KL(grad, b, kinds[i])
 			got := []float64{loss / weight, grad[0] / weight, grad[1]}
 			if diff := cmp.Diff([]float64{want.value, want.grad, 0}, got, digits); diff != "" || err != nil {
 				t.Errorf("%s: %s, %v: error %v (-want +got):\n%s", tt.name, tt.reason, kinds[i], err, diff)
@@ -57,8 +58,9 @@ func TestKLGradient(t *testing.T) {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		n := rapid.IntRange(1, 6).Draw(t, "n")
 		logProb, ref, weight := make([]float64, n), make([]float64, n), make([]float64, n)
+		b := Batch{LogProb: logProb, RefLogProb: ref, Weight: weight}
 		for j := range n {
-			logProb[j] = rapid.Float64Range(-20, 0).Draw(t, "l")
+			logProb[j] = rapid.Float64Range(-36, -16).Draw(t, "l")
 			ref[j] = logProb[j] + rapid.Float64Range(-15, 15).Draw(t, "d")
 			for _, k := range []float64{0, 2.61091, -10.99998} {
 				if d := ref[j] - logProb[j]; math.Abs(d-k) < 1e-3 {
@@ -68,20 +70,22 @@ func TestKLGradient(t *testing.T) {
 			weight[j] = rapid.SampledFrom([]float64{0, .1, 1, 3}).Draw(t, "w")
 		}
 		grad := make([]float64, n)
-		value, err := KL(grad, logProb, ref, weight, kind)
+		value, err := KL(grad, b, kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		base := kind
 		if kind >= KL3Plus {
 			base = KL2
-			if named, err := KL(nil, logProb, ref, weight, map[KLKind]KLKind{KL3Plus: KL3, KL1Plus: KL1, KLAbsPlus: KLAbs}[kind]); named != value || err != nil {
+			if named, err := KL(nil, b, map[KLKind]KLKind{KL3Plus: KL3, KL1Plus: KL1, KLAbsPlus: KLAbs}[kind]); named != value || err != nil {
 				t.Fatalf("value %v, want %v", value, named)
 			}
 		}
 		for j, g := range grad {
 			want := central(logProb, j, func(x []float64) float64 {
-				v, err := KL(nil, x, ref, weight, base)
+				moved := b
+				moved.LogProb = x
+				v, err := KL(nil, moved, base)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,16 +97,16 @@ func TestKLGradient(t *testing.T) {
 		}
 		cut := rapid.IntRange(0, n).Draw(t, "cut") // micro-batches (property 12)
 		parts := make([]float64, n)
-		a, errA := KL(parts[:cut], logProb[:cut], ref[:cut], weight[:cut], kind)
-		b, errB := KL(parts[cut:], logProb[cut:], ref[cut:], weight[cut:], kind)
-		if diff := cmp.Diff(append(slices.Clone(grad), value), append(parts, a+b), near); diff != "" || errA != nil || errB != nil {
+		first, errA := KL(parts[:cut], Batch{LogProb: logProb[:cut], RefLogProb: ref[:cut], Weight: weight[:cut]}, kind)
+		second, errB := KL(parts[cut:], Batch{LogProb: logProb[cut:], RefLogProb: ref[cut:], Weight: weight[cut:]}, kind)
+		if diff := cmp.Diff(append(slices.Clone(grad), value), append(parts, first+second), near); diff != "" || errA != nil || errB != nil {
 			t.Fatalf("%v %v (-whole +parts):\n%s", errA, errB, diff)
 		}
-		mean, err := KL(nil, logProb, ref, nil, kind) // without weights
+		mean, err := KL(nil, Batch{LogProb: logProb, RefLogProb: ref}, kind) // without weights
 		for j := range weight {
 			weight[j] = 1 / float64(n)
 		}
-		if weighted, err2 := KL(nil, logProb, ref, weight, kind); mean != weighted || err != nil || err2 != nil {
+		if weighted, err2 := KL(nil, b, kind); mean != weighted || err != nil || err2 != nil {
 			t.Fatalf("mean %v, %v; weighted %v, %v", mean, err, weighted, err2)
 		}
 	})
@@ -112,7 +116,7 @@ func TestKLGradient(t *testing.T) {
 func TestKLCapEdges(t *testing.T) {
 	at := func(d float64) (float64, float64) {
 		grad := []float64{0}
-		v, err := KL(grad, []float64{0}, []float64{d}, nil, KL3)
+		v, err := KL(grad, Batch{LogProb: []float64{min(0, -d)}, RefLogProb: []float64{min(0, d)}}, KL3) // their difference is d, to the last bit
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,14 +153,14 @@ func TestKLFinite(t *testing.T) {
 		logp := rapid.Float64Range(-1e4, 0)
 		grad := []float64{0}
 		for _, kind := range kinds {
-			v, err := KL(grad, []float64{logp.Draw(t, "l")}, []float64{logp.Draw(t, "ref")}, nil, kind)
+			v, err := KL(grad, Batch{LogProb: []float64{logp.Draw(t, "l")}, RefLogProb: []float64{logp.Draw(t, "ref")}}, kind)
 			if err != nil || !finite(v+grad[0]) || kind != KL1 && kind != KL1Plus && v < 0 {
 				t.Fatalf("%v: %v, %v, %v", kind, v, grad, err)
 			}
 		}
 	})
 	for _, kind := range kinds {
-		if v, err := KL(nil, nil, nil, nil, kind); v != 0 || err != nil {
+		if v, err := KL(nil, Batch{}, kind); v != 0 || err != nil {
 			t.Errorf("%v of nothing: %v, %v", kind, v, err)
 		}
 	}
@@ -166,26 +170,27 @@ func TestKLErrors(t *testing.T) {
 	one := []float64{-1}
 	tests := []struct {
 		name string
-		err  func() error
+		grad []float64
+		b    Batch
+		kind KLKind
 		is   error
 		text string
 	}{
-		{"ref", func() error { _, err := KL(nil, one, nil, nil, KL3); return err }, rl.ErrShape, "ref is of length 0"},
-		{"weight", func() error { _, err := KL(nil, one, one, []float64{}, KL3); return err }, rl.ErrShape, "weight is of length 0"},
-		{"negative", func() error { _, err := KL(nil, one, one, []float64{-1}, KL3); return err }, nil, "weight[0] is -1"},
-		{"grad", func() error { _, err := KL([]float64{}, one, one, nil, KL3); return err }, rl.ErrShape, "grad is of length 0"},
-		{"NaN", func() error { _, err := KL(nil, []float64{math.NaN()}, one, nil, KL3); return err }, rl.ErrNonFinite, "logProb[0] is NaN"},
-		{"Inf", func() error { _, err := KL(nil, one, []float64{math.Inf(-1)}, nil, KL3); return err }, rl.ErrNonFinite, "ref[0] is -Inf"},
-		{"overflow", func() error { _, err := KL(nil, []float64{-1e308}, []float64{1e308}, nil, KL3); return err }, rl.ErrNonFinite, "ref[0] - logProb[0] is +Inf"},
-		{"square", func() error { _, err := KL(nil, []float64{-1e200}, one, nil, KL2); return err }, rl.ErrNonFinite, "the loss is +Inf"},
-		{"gradient", func() error {
-			_, err := KL([]float64{0}, []float64{0}, []float64{2.5}, []float64{1.7e307}, KL3)
-			return err
-		}, rl.ErrNonFinite, "the gradient at logProb[0] is -Inf"},
-		{"kind", func() error { _, err := KL(nil, one, one, nil, 7); return err }, nil, "KLKind is 7"},
+		{"ref", nil, Batch{LogProb: one}, KL3, rl.ErrShape, "RefLogProb is of length 0"},
+		{"old", nil, Batch{LogProb: one, OldLogProb: one}, KL3, rl.ErrShape, "RefLogProb is of length 0"},
+		{"weight", nil, Batch{LogProb: one, RefLogProb: one, Weight: []float64{}}, KL3, rl.ErrShape, "Weight is of length 0"},
+		{"negative", nil, Batch{LogProb: one, RefLogProb: one, Weight: []float64{-1}}, KL3, nil, "Weight[0] is -1"},
+		{"grad", []float64{}, Batch{LogProb: one, RefLogProb: one}, KL3, rl.ErrShape, "grad is of length 0"},
+		{"NaN", nil, Batch{LogProb: []float64{math.NaN()}, RefLogProb: one}, KL3, rl.ErrNonFinite, "LogProb[0] is NaN"},
+		{"Inf", nil, Batch{LogProb: one, RefLogProb: []float64{math.Inf(-1)}}, KL3, rl.ErrNonFinite, "RefLogProb[0] is -Inf"},
+		{"probability", nil, Batch{LogProb: []float64{.5}, RefLogProb: one}, KL3, nil, "LogProb[0] is 0.5, want a log-probability, at most 0"},
+		{"ref probability", nil, Batch{LogProb: one, RefLogProb: []float64{.5}}, KL3, nil, "RefLogProb[0] is 0.5, want a log-probability, at most 0"},
+		{"square", nil, Batch{LogProb: []float64{-1e200}, RefLogProb: one}, KL2, rl.ErrNonFinite, "the loss is +Inf"},
+		{"gradient", []float64{0}, Batch{LogProb: []float64{-2.5}, RefLogProb: []float64{0}, Weight: []float64{1.7e307}}, KL3, rl.ErrNonFinite, "the gradient at LogProb[0] is -Inf"},
+		{"kind", nil, Batch{LogProb: one, RefLogProb: one}, 7, nil, "KLKind is 7"},
 	}
 	for _, tt := range tests {
-		if err := tt.err(); err == nil || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
+		if _, err := KL(tt.grad, tt.b, tt.kind); err == nil || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.text)
 		}
 	}
@@ -253,7 +258,7 @@ func BenchmarkKL(b *testing.B) {
 				grad := make([]float64, n)
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := KL(grad, in.LogProb, in.OldLogProb, in.Weight, kind); err != nil {
+					if _, err := KL(grad, in, kind); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -47,10 +47,13 @@ func policyLosses() []policyLoss {
 // row is one token: what goes in, and the loss and gradient of it alone.
 type row struct{ advantage, ratio, loss, grad float64 }
 
+// base is the old log-probability of rows; log-ratios up to it leave a log-probability.
+const base = -25
+
 func rows(rs []row) (b Batch) {
 	for _, r := range rs {
-		b.LogProb = append(b.LogProb, -2+math.Log(r.ratio))
-		b.OldLogProb = append(b.OldLogProb, -2)
+		b.LogProb = append(b.LogProb, base+math.Log(r.ratio))
+		b.OldLogProb = append(b.OldLogProb, base)
 		b.Advantage = append(b.Advantage, r.advantage)
 		b.Weight = append(b.Weight, 1)
 	}
@@ -68,7 +71,7 @@ func TestWorkedTokens(t *testing.T) {
 		return func(grad []float64, b Batch) (float64, Stats, error) { return SoftGate(grad, b, o) }
 	}
 	off := new(0.0)
-	l := -2 + math.Log(1.1)
+	l := func(ratio float64) float64 { return base + math.Log(ratio) }
 	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	tests := []struct {
 		name   string
@@ -88,10 +91,10 @@ func TestWorkedTokens(t *testing.T) {
 			{-1, math.Exp(2), math.E, 0}, {1, math.Exp(-3), -math.Exp(-1), 0}, {-1, math.Exp(.5), math.Exp(.5), math.Exp(.5)},
 		}, "3.11: gradient 0 unless |D| < C"},
 		{"clamp by default", ppo(&PPOOptions{DualClip: off}), []row{{-1, math.Exp(25), math.Exp(20), 0}}, "C is 20"},
-		{"CISPO", cispo(nil), []row{{1, 1.1, -1.1 * l, -1.1}, {2, 1.5, -2.4 * (-2 + math.Log(1.5)), -2.4}, {-2, 1.5, 2.4 * (-2 + math.Log(1.5)), 2.4},
-			{1, .1, -.1 * (-2 + math.Log(.1)), -.1}, {0, 9, 0, 0}}, "3.11: -min(ratio, 1.2) A l; no lower bound, both signs"},
-		{"CISPO wider", cispo(&CISPOOptions{ClipHigh: 2}), []row{{1, 5, -3 * (-2 + math.Log(5)), -3}}, "at most 1+ClipHigh"},
-		{"CISPO clamp", cispo(&CISPOOptions{ClipHigh: 1e300, RatioClamp: 1}), []row{{1, math.Exp(2), 0, -math.E}}, "the clamp bounds the ratio but not the gradient; l is 0"},
+		{"CISPO", cispo(nil), []row{{1, 1.1, -1.1 * l(1.1), -1.1}, {2, 1.5, -2.4 * l(1.5), -2.4}, {-2, 1.5, 2.4 * l(1.5), 2.4},
+			{1, .1, -.1 * l(.1), -.1}, {0, 9, 0, 0}}, "3.11: -min(ratio, 1.2) A l; no lower bound, both signs"},
+		{"CISPO wider", cispo(&CISPOOptions{ClipHigh: 2}), []row{{1, 5, -3 * l(5), -3}}, "at most 1+ClipHigh"},
+		{"CISPO clamp", cispo(&CISPOOptions{ClipHigh: 1e300, RatioClamp: 1}), []row{{1, math.Exp(2), -math.E * l(math.Exp(2)), -math.E}}, "the clamp bounds the ratio but not the gradient"},
 		{"SoftGate", gate(nil), []row{{1, 1.5, -4 * sigmoid(.5), -4 * sigmoid(.5) * sigmoid(-.5) * 1.5},
 			{-1, 1.5, 4 / 1.05 * sigmoid(.525), 4 * sigmoid(.525) * sigmoid(-.525) * 1.5}, {0, 1.5, 0, 0}, {1, 1, -2, -1},
 		}, "3.11: tau 1 above 0 and 1.05 elsewhere; at ratio 1 the gradient is that of PPO"},
@@ -145,14 +148,18 @@ func TestWorkedTokens(t *testing.T) {
 
 func TestWorkedTurns(t *testing.T) {
 	d := func(ds ...float64) Batch {
-		b := Batch{OldLogProb: make([]float64, len(ds)), LogProb: ds}
-		for range ds {
+		var b Batch
+		for _, d := range ds {
+			b.LogProb, b.OldLogProb = append(b.LogProb, -4+d), append(b.OldLogProb, -4)
 			b.Advantage, b.Weight = append(b.Advantage, 2), append(b.Weight, .5)
 		}
 		return b
 	}
 	nan := math.NaN()
-	masked := Batch{[]float64{.1, nan, .2, 7}, []float64{0, nan, 0, nan}, []float64{2, nan, 2, nan}, []float64{.5, 0, .5, 0}}
+	masked := Batch{
+		LogProb: []float64{-3.9, nan, -3.8, 7}, OldLogProb: []float64{-4, nan, -4, nan},
+		Advantage: []float64{2, nan, 2, nan}, Weight: []float64{.5, 0, .5, 0},
+	}
 	uneven := d(.1, .2)
 	uneven.Weight = []float64{.25, 1.75}
 	two := d(.1, .3, .1, .2) // one clipped, one not
@@ -190,7 +197,7 @@ func TestWorkedTurns(t *testing.T) {
 			t.Errorf("%s: %s: loss and gradient (-want +got):\n%s", tt.name, tt.reason, diff)
 		}
 	}
-	apart := Batch{[]float64{.1, .3, .1}, make([]float64, 3), []float64{2, 2, 2}, []float64{1, 1, 1}}
+	apart := d(.1, .3, .1)
 	grad := make([]float64, 3)
 	if _, s, err := TurnRatio(grad, apart, []int{3, 4, 3}, nil); err != nil || grad[0] == 0 || grad[1] != 0 || grad[2] == 0 || s.Tokens != 3 {
 		t.Errorf("equal numbers that are apart are not one turn: gradient %v, %v", grad, err)
@@ -247,7 +254,7 @@ func TestClipEdges(t *testing.T) {
 	for _, tt := range tests {
 		for _, perTurn := range []bool{false, tt.turns} {
 			at := func(d float64) (float64, float64) {
-				b := Batch{LogProb: []float64{d}, OldLogProb: []float64{0}, Advantage: []float64{tt.advantage}}
+				b := Batch{LogProb: []float64{-2 + d}, OldLogProb: []float64{-2}, Advantage: []float64{tt.advantage}} // at the edges d survives the sum
 				grad := []float64{0}
 				loss, _, err := PPO(grad, b, o)
 				if perTurn {
@@ -279,7 +286,7 @@ func TestClipEdges(t *testing.T) {
 func TestClampEdge(t *testing.T) {
 	for _, d := range []float64{-1, 1} {
 		for _, beyond := range []float64{0, 1e-6, 5} {
-			b := Batch{[]float64{d * (1 + beyond)}, []float64{0}, []float64{-1}, nil}
+			b := Batch{LogProb: []float64{-8 + d*(1+beyond)}, OldLogProb: []float64{-8}, Advantage: []float64{-1}}
 			if d < 0 {
 				b.Advantage[0] = 1
 			}
@@ -320,7 +327,7 @@ func anyBatch(t *rapid.T) (b Batch, turn []int) {
 			clear(ds)
 		}
 		for j := range n {
-			old := rapid.Float64Range(-5, 0).Draw(t, "old")
+			old := rapid.Float64Range(-5, -2.1).Draw(t, "old")
 			b.OldLogProb = append(b.OldLogProb, old)
 			b.LogProb = append(b.LogProb, old+ds[j])
 			b.Advantage = append(b.Advantage, a)
@@ -437,10 +444,13 @@ func TestPolicyMicroBatches(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				noisy := Batch{slices.Clone(b.LogProb), slices.Clone(b.OldLogProb), slices.Clone(b.Advantage), b.Weight}
+				noisy := Batch{
+					LogProb: slices.Clone(b.LogProb), OldLogProb: slices.Clone(b.OldLogProb), Advantage: slices.Clone(b.Advantage), Weight: b.Weight,
+					RefLogProb: []float64{math.NaN()}, // policy losses do not read it at all
+				}
 				for j, w := range b.Weight {
 					if w == 0 {
-						noisy.LogProb[j], noisy.OldLogProb[j], noisy.Advantage[j] = math.NaN(), math.Inf(-1), math.Inf(1)
+						noisy.LogProb[j], noisy.OldLogProb[j], noisy.Advantage[j] = math.NaN(), 7, math.Inf(1)
 					}
 				}
 				parts := make([]float64, len(grad))
@@ -451,7 +461,7 @@ func TestPolicyMicroBatches(t *testing.T) {
 					for l.name == "TurnRatio" && to < len(grad) && turn[to] == turn[to-1] {
 						to++
 					}
-					part := Batch{noisy.LogProb[from:to], noisy.OldLogProb[from:to], noisy.Advantage[from:to], noisy.Weight[from:to]}
+					part := cut(noisy, from, to)
 					l, s, err := l.f(parts[from:to], part, turn[from:to])
 					if err != nil {
 						t.Fatal(err)
@@ -469,6 +479,11 @@ func TestPolicyMicroBatches(t *testing.T) {
 			})
 		})
 	}
+}
+
+// cut returns a micro-batch of what policy losses read.
+func cut(b Batch, from, to int) Batch {
+	return Batch{LogProb: b.LogProb[from:to], OldLogProb: b.OldLogProb[from:to], Advantage: b.Advantage[from:to], Weight: b.Weight[from:to]}
 }
 
 // Without weights each position has 1/len, and a masked mean is 1/N at the N positions that count.
@@ -508,12 +523,12 @@ func TestMasked(t *testing.T) {
 	for _, l := range policyLosses() {
 		// Case 24: at a pad the log-ratio is 200, and exp(200) times 0 is no gradient to have.
 		grad := []float64{7, 7}
-		_, stats, err := l.f(grad, Batch{[]float64{0, -1}, []float64{-200, -1}, []float64{1, 1}, []float64{0, 1}}, []int{0, 0})
+		_, stats, err := l.f(grad, Batch{LogProb: []float64{0, -1}, OldLogProb: []float64{-200, -1}, Advantage: []float64{1, 1}, Weight: []float64{0, 1}}, []int{0, 0})
 		if diff := cmp.Diff([]float64{0, -1}, grad); diff != "" || err != nil || stats.ApproxKL != 0 || l.ratios && stats.Tokens != 1 {
 			t.Errorf("%s: %+v, error %v, gradient (-want +got):\n%s", l.name, stats, err, diff)
 		}
 		// Case 25 and property 16: no position counts.
-		for _, b := range []Batch{{}, {[]float64{math.NaN()}, []float64{0}, []float64{0}, []float64{0}}} {
+		for _, b := range []Batch{{}, {LogProb: []float64{math.NaN()}, OldLogProb: []float64{0}, Advantage: []float64{0}, Weight: []float64{0}}} {
 			grad := make([]float64, len(b.LogProb))
 			loss, stats, err := l.f(grad, b, make([]int, len(b.LogProb)))
 			if loss != 0 || stats != (Stats{}) || err != nil || slices.ContainsFunc(grad, func(g float64) bool { return g != 0 }) {
@@ -537,14 +552,17 @@ func TestPolicyFinite(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				logp := rapid.OneOf(rapid.Float64Range(-1e4, 0), rapid.Float64Range(-1e-6, 0))
 				a := rapid.Float64Range(-1e3, 1e3).Draw(t, "a")
-				b := Batch{[]float64{logp.Draw(t, "new"), logp.Draw(t, "new")}, []float64{logp.Draw(t, "old"), logp.Draw(t, "old")}, []float64{a, a}, nil}
+				b := Batch{
+					LogProb: []float64{logp.Draw(t, "new"), logp.Draw(t, "new")}, OldLogProb: []float64{logp.Draw(t, "old"), logp.Draw(t, "old")},
+					Advantage: []float64{a, a},
+				}
 				grad := []float64{0, 0}
 				loss, s, err := l.f(grad, b, []int{0, 0})
 				if err != nil || !finite(loss+grad[0]+grad[1]+s.MeanKL+s.ApproxKL) || s.ApproxKL < 0 {
 					t.Fatalf("loss %v, gradient %v, %+v, %v", loss, grad, s, err)
 				}
-				if l.ratios && !(s.EffectiveShare > 0 && s.EffectiveShare <= 1+1e-12) {
-					t.Fatalf("effective share %v", s.EffectiveShare)
+				if l.ratios && !(s.ESS > 0 && s.ESS <= 1+1e-12) {
+					t.Fatalf("ESS %v", s.ESS)
 				}
 			})
 		})
@@ -560,19 +578,19 @@ func TestStats(t *testing.T) {
 		Weight:     []float64{.1, 2, 3, 0}, // shares and means count each once
 	}
 	kl, approx := -math.Log(.75)/3, (0+.5-math.Log(1.5)-.5-math.Log(.5))/3
-	share := 9. / (3 * 3.5)
+	ess := 9. / (3 * 3.5)
 	_, got, err := PPO(nil, b, nil)
-	want := Stats{3, 2. / 3, 2. / 3, kl, approx, share}
+	want := Stats{3, 2. / 3, 2. / 3, kl, approx, ess}
 	if diff := cmp.Diff(want, got, near); diff != "" || err != nil {
 		t.Errorf("PPO: error %v (-want +got):\n%s", err, diff)
 	}
 	_, got, err = CISPO(nil, b, nil)
-	want = Stats{3, 1. / 3, 1. / 3, kl, approx, share} // nothing is outside below
+	want = Stats{3, 1. / 3, 1. / 3, kl, approx, ess} // nothing is outside below
 	if diff := cmp.Diff(want, got, near); diff != "" || err != nil {
 		t.Errorf("CISPO: error %v (-want +got):\n%s", err, diff)
 	}
 	_, got, err = SoftGate(nil, b, nil)
-	want = Stats{3, 0, 1. / 3, kl, approx, share}
+	want = Stats{3, 0, 1. / 3, kl, approx, ess}
 	if diff := cmp.Diff(want, got, near); diff != "" || err != nil {
 		t.Errorf("SoftGate: error %v (-want +got):\n%s", err, diff)
 	}
@@ -585,7 +603,7 @@ func TestStats(t *testing.T) {
 	}
 	// E21: ratios 1, 1, 2, .5.
 	_, got, err = PPO(nil, rows([]row{{1, 1, 0, 0}, {1, 1, 0, 0}, {1, 2, 0, 0}, {1, .5, 0, 0}}), nil)
-	if diff := cmp.Diff(.81, got.EffectiveShare, near); diff != "" || err != nil {
+	if diff := cmp.Diff(.81, got.ESS, near); diff != "" || err != nil {
 		t.Errorf("E21: error %v (-want +got):\n%s", err, diff)
 	}
 }
@@ -611,7 +629,7 @@ func TestK3(t *testing.T) {
 
 func TestPolicyErrors(t *testing.T) {
 	ok := func() Batch {
-		return Batch{[]float64{-1, -1}, []float64{-1, -1}, []float64{1, 1}, []float64{1, 1}}
+		return Batch{LogProb: []float64{-1, -1}, OldLogProb: []float64{-1, -1}, Advantage: []float64{1, 1}, Weight: []float64{1, 1}}
 	}
 	tests := []struct {
 		name   string
@@ -631,7 +649,10 @@ func TestPolicyErrors(t *testing.T) {
 		{"Inf", func(b *Batch) { b.OldLogProb[0] = math.Inf(-1) }, rl.ErrNonFinite, "OldLogProb[0] is -Inf", true},
 		{"NaN advantage", func(b *Batch) { b.Advantage[0] = math.NaN() }, rl.ErrNonFinite, "Advantage[0]", false},
 		{"overflow", func(b *Batch) { b.Advantage[0], b.Advantage[1] = 1e308, 1e308; b.Weight[0], b.Weight[1] = 2, 2 }, rl.ErrNonFinite, "is -Inf", false},
-		{"ratio overflow", func(b *Batch) { b.LogProb[1], b.OldLogProb[1] = 1e308, -1e308 }, rl.ErrNonFinite, "+Inf", true},
+		{"probability", func(b *Batch) { b.LogProb[1] = .7 }, nil, "LogProb[1] is 0.7, want a log-probability, at most 0", false},
+		{"above rounding", func(b *Batch) { b.LogProb[0] = 1.1e-3 }, nil, "LogProb[0] is 0.0011, want a log-probability", false},
+		{"old probability", func(b *Batch) { b.OldLogProb[1] = 1 }, nil, "OldLogProb[1] is 1, want a log-probability, at most 0", true},
+		{"positive Inf", func(b *Batch) { b.LogProb[1] = math.Inf(1) }, rl.ErrNonFinite, "LogProb[1] is +Inf", false},
 	}
 	for _, l := range policyLosses() {
 		for _, tt := range tests {
@@ -650,7 +671,7 @@ func TestPolicyErrors(t *testing.T) {
 		}
 	}
 	// Terms that would cancel.
-	b := Batch{[]float64{-1, -1}, []float64{-1, -1}, []float64{10, -10}, []float64{1e308, 1e308}}
+	b := Batch{LogProb: []float64{-1, -1}, OldLogProb: []float64{-1, -1}, Advantage: []float64{10, -10}, Weight: []float64{1e308, 1e308}}
 	if _, _, err := PPO(nil, b, nil); !errors.Is(err, rl.ErrNonFinite) {
 		t.Errorf("got %v", err)
 	}
@@ -658,12 +679,30 @@ func TestPolicyErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// Gradients that overflow where the loss does not, at log-probability 0.
-	b = Batch{[]float64{0}, []float64{0}, []float64{1e308}, []float64{10}}
+	b = Batch{LogProb: []float64{0}, OldLogProb: []float64{0}, Advantage: []float64{1e308}, Weight: []float64{10}}
 	if _, err := Reinforce(nil, b); !errors.Is(err, rl.ErrNonFinite) || !strings.Contains(err.Error(), "the gradient at LogProb[0]") {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := CISPO([]float64{0}, b, nil); !errors.Is(err, rl.ErrNonFinite) || !strings.Contains(err.Error(), "the gradient at LogProb[0]") {
 		t.Errorf("got %v", err)
+	}
+	// Log-ratios are finite for any log-probabilities, but can overflow in their sum.
+	b = Batch{LogProb: []float64{0, 0}, OldLogProb: []float64{-math.MaxFloat64, -math.MaxFloat64}, Advantage: []float64{1, 1}}
+	if _, _, err := PPO(nil, Batch{LogProb: b.LogProb[:1], OldLogProb: b.OldLogProb[:1], Advantage: b.Advantage[:1]}, nil); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := PPO(nil, b, nil); !errors.Is(err, rl.ErrNonFinite) || !strings.Contains(err.Error(), "the sum of OldLogProb - LogProb is -Inf") {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := TurnRatio(nil, b, []int{0, 0}, nil); !errors.Is(err, rl.ErrNonFinite) || !strings.Contains(err.Error(), "in the turn up to position 1") {
+		t.Errorf("got %v", err)
+	}
+	// Rounding above 0 is let through, and positions of weight 0 are not looked at.
+	b = Batch{LogProb: []float64{1e-3, 7}, OldLogProb: []float64{9e-4, 7}, Advantage: []float64{1, 1}, Weight: []float64{1, 0}}
+	for _, l := range policyLosses() {
+		if _, _, err := l.f(nil, b, []int{0, 0}); err != nil {
+			t.Errorf("%s: %v", l.name, err)
+		}
 	}
 	one := ok()
 	options := []struct {
@@ -708,8 +747,9 @@ func TestPolicyAllocations(t *testing.T) {
 func benchmarkBatch(n int) (b Batch, turn []int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for j := range n {
-		old := -3 * rng.Float64()
+		old := -2 - 3*rng.Float64()
 		b.OldLogProb = append(b.OldLogProb, old)
+		b.RefLogProb = append(b.RefLogProb, old)
 		b.LogProb = append(b.LogProb, old+.3*rng.NormFloat64())
 		b.Advantage = append(b.Advantage, float64(j/16%7)-3)
 		b.Weight = append(b.Weight, float64(min(rng.IntN(4), 1))/float64(n))

@@ -29,7 +29,7 @@ type PPOOptions struct {
 // The gradient overwrites grad, which must be as long as the batch and must not overlap it, or nil if none is wanted;
 // it is exactly 0 at positions of weight 0. Errors, all but those about options in a [*rl.FieldError]: [rl.ErrShape] for
 // lengths that differ, [rl.ErrNonFinite] for a number that is read and is not finite or a log-ratio, gradient or loss that
-// overflows, a negative weight, and options out of range. After an error the content of grad is of no use. O(length) time,
+// overflows, a log-probability that is read and is above 1e-3, a negative weight, and options out of range. After an error the content of grad is of no use. O(length) time,
 // no allocation, deterministic.
 func PPO(grad []float64, b Batch, o *PPOOptions) (loss float64, stats Stats, err error) {
 	if o == nil {

@@ -8,7 +8,7 @@ package loss
 // and to the gradient Weight times -Advantage. It suits tokens sampled by the policy being trained, once each. OldLogProb
 // is not read and may be nil. Errors, cost and determinism are those of [PPO].
 func Reinforce(grad []float64, b Batch) (loss float64, err error) {
-	if err := b.check(grad, false); err != nil {
+	if err := b.check(grad, readAdvantage); err != nil {
 		return 0, err
 	}
 	clear(grad)

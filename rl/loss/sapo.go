@@ -9,30 +9,32 @@ import (
 )
 
 // A SAPOTurn is one turn of a rollout as the joint loss of SAPO reads it: the logits at its positions under the model being
-// trained, and constants from its collection and its credit.
+// trained, and constants from its collection and its credit, which [SAPOTurns] fills in.
 type SAPOTurn struct {
 	// Logits[j] are the logits that predict token j of the response; V is read from Logits[0], which stand at the last
 	// token of the context.
 	Logits [][]float64
 	After  []float64 // the logits at the last token of the response, from which Q is read
-	// Actions are the tokens of the response, as long as Logits, and none of them reserved. OldLogProb are their
-	// log-probabilities under the policy that sampled them, RefLogProb those under the reference, over the entries that are
-	// not reserved and at the same temperature, as [Head.LogProb] has them.
+	// Actions are the tokens of the response, as long as Logits, and none of those that are trained on is reserved.
+	// OldLogProb are their log-probabilities under the policy that sampled them, RefLogProb those under the reference,
+	// over the entries that are not reserved and at the same temperature, as [Head.LogProb] has them.
 	Actions                []int
 	OldLogProb, RefLogProb []float64
 	Trainable              []bool // tokens in the policy mask; nil means all
 
-	Advantage        float64 // of every token of the turn, from [rl.SAPO]
-	OldV, OldQ       float64 // values p at collection, in [-1, 1], as [Head.Value] has them
-	TargetV, TargetQ float64 // ValueTarget and QTarget of the credit, in units of reward
+	Advantage float64 // of every token of the turn, from [rl.SAPO]
+	// Values are in units of reward, all four: SAPOOptions.RMax scales them. OldV and OldQ are those at collection, Value and
+	// QValue of [rl.Turn], and TargetV and TargetQ are ValueTarget and QTarget of the credit.
+	OldV, OldQ       float64
+	TargetV, TargetQ float64
 
 	// NoPolicy takes the turn out of the policy mask, NoV and NoQ out of those of V and Q. A turn that is excluded has all
 	// three. What no mask needs is never read and may be missing.
 	NoPolicy, NoV, NoQ bool
 }
 
-// SAPOGrad has the gradient with respect to the logits of a [SAPOTurn], in the same shape. Vectors that belong to logits
-// that are not read may be missing; if not, they become 0.
+// SAPOGrad has the gradient with respect to the logits of a [SAPOTurn], in the same shape, as [NewSAPOGrad] makes it. Vectors
+// that belong to logits that are not read may be missing; if not, they become 0.
 type SAPOGrad struct {
 	Logits [][]float64
 	After  []float64
@@ -41,18 +43,21 @@ type SAPOGrad struct {
 // SAPOOptions adjusts [SAPO]. A nil *SAPOOptions equals &SAPOOptions{}; but the Head needs its two reserved entries unless
 // no value is read.
 type SAPOOptions struct {
-	Head          Head
-	PPO           PPOOptions // of the policy loss
-	ValueClip     *float64   // clip of V around OldV, in units of p, > 0; nil means 0.2 (ours), 0 turns it off
-	QClip         *float64   // clip of Q around OldQ, likewise
-	RMax          float64    // the return at p = 1, the largest magnitude that the environment has, > 0; zero means 10 (ours)
-	NoTargetClip  bool       // leave scaled targets beyond [-1, 1] as they are; otherwise they are clipped (ours)
-	ValueWeight   *float64   // coefficient of the loss of V, which holds a 0.5 itself, >= 0; nil means 0.5 (ours)
-	QWeight       *float64   // and of Q, likewise; 0 is SAPO without SARSA
-	KLWeight      *float64   // beta, coefficient of the divergence from the reference, >= 0; nil means 0.01 (paper)
-	KL            KLKind     // its estimate; zero means KL3 (paper)
-	EntropyWeight *float64   // coefficient of the entropy, which is subtracted, >= 0; nil means 0.001 (verl-agent)
-	Total         SAPOTotal  // the denominators of the optimiser step
+	Head      Head
+	PPO       PPOOptions // of the policy loss
+	ValueClip *float64   // clip of p of V around OldV/RMax, > 0; nil means 0.2 (ours), 0 turns it off
+	QClip     *float64   // clip of p of Q around OldQ/RMax, likewise
+	// RMax is the return at p = 1, the largest magnitude that the environment has, > 0; zero means 10 (ours). It turns values
+	// in units of reward into those of [Head.Value]. The collector has used the same one: Turn.Value and Turn.QValue are
+	// RMax*p, and so never beyond RMax.
+	RMax          float64
+	NoTargetClip  bool      // leave scaled targets beyond [-1, 1] as they are; otherwise they are clipped (ours)
+	ValueWeight   *float64  // coefficient of the loss of V, which holds a 0.5 itself, >= 0; nil means 0.5 (ours)
+	QWeight       *float64  // and of Q, likewise; 0 is SAPO without SARSA
+	KLWeight      *float64  // beta, coefficient of the divergence from the reference, >= 0; nil means 0.01 (paper)
+	KL            KLKind    // its estimate; zero means KL3 (paper)
+	EntropyWeight *float64  // coefficient of the entropy, which is subtracted, >= 0; nil means 0.001 (verl-agent)
+	Total         SAPOTotal // the denominators of the optimiser step
 }
 
 // SAPOTotal holds the numbers that the means of the joint loss divide by. Where an optimiser step is split into
@@ -111,7 +116,7 @@ type ReadoutStats struct {
 //
 // L_pol is that of [PPO], L_KL that of [KL] and H that of [Head.Entropy], each the mean over the tokens of the policy mask.
 // L_V and L_Q are the loss of [Value] on the values that [Head.Value] reads, each the mean over the turns of its own mask,
-// with targets divided by RMax. Advantages are constants, so that no policy loss reaches the reserved entries, and values
+// with old values and targets divided by RMax. Advantages are constants, so that no policy loss reaches the reserved entries, and values
 // reach no others: at the position of V the two meet in one vector on disjoint entries. The paper does not give the
 // coefficients of V, Q and H, the clips, RMax and Tau.
 //
@@ -119,7 +124,8 @@ type ReadoutStats struct {
 // which has one entry per turn, or is nil if none is wanted; it must not overlap the logits, and is exactly 0 wherever
 // nothing is read. Without turns the loss is 0.
 //
-// Errors are those of [PPO] and [Head], a total below the number in the call, and options out of range; they name the turn.
+// Errors are those of [PPO] and [Head], an old value that is read and is beyond RMax, as no read-out can be, a
+// total below the number in the call, and options out of range; they name the turn.
 // After an error the content of grad is of no use. O(logits) time with one exponential for each, no allocation,
 // deterministic. Two other methods of that name exist: see [SoftGate].
 func SAPO(grad []SAPOGrad, turns []SAPOTurn, o *SAPOOptions) (loss float64, stats SAPOStats, err error) {
@@ -148,6 +154,9 @@ func SAPO(grad []SAPOGrad, turns []SAPOTurn, o *SAPOOptions) (loss float64, stat
 		if err := s.turn(g, grad != nil, t); err != nil {
 			return 0, SAPOStats{}, inTurn(i, err)
 		}
+	}
+	if err := s.count.check(); err != nil {
+		return 0, SAPOStats{}, err
 	}
 	stats = SAPOStats{
 		PolicyLoss: s.policyLoss, ValueLoss: s.v.loss, QLoss: s.q.loss, KL: s.divergence, Entropy: s.entropy,
@@ -330,6 +339,9 @@ func (s *sapo) token(dz []float64, wanted bool, t *SAPOTurn, j int) error {
 	if !finite(d) {
 		return nonFinite(fmt.Sprintf("the log-probability %v less OldLogProb[%d]", logProb, j), d)
 	}
+	if t.OldLogProb[j] > maxLogProb {
+		return notLogProb(at("OldLogProb", j), t.OldLogProb[j])
+	}
 	clamped := max(-s.clip.clamp, min(s.clip.clamp, d))
 	ratio := math.Exp(clamped)
 	slope := ratio
@@ -344,6 +356,9 @@ func (s *sapo) token(dz []float64, wanted bool, t *SAPOTurn, j int) error {
 		if !finite(d) {
 			return nonFinite(fmt.Sprintf("RefLogProb[%d] less the log-probability %v", j, logProb), d)
 		}
+		if t.RefLogProb[j] > maxLogProb {
+			return notLogProb(at("RefLogProb", j), t.RefLogProb[j])
+		}
 		l, g := s.kl.token(d)
 		s.divergence += s.perToken * l
 		grad += s.beta * g
@@ -352,8 +367,12 @@ func (s *sapo) token(dz []float64, wanted bool, t *SAPOTurn, j int) error {
 	s.entropy += s.perToken * entropy
 	if wanted {
 		s.head.gradient(dz, z, p, a, s.perToken*grad, -s.perToken*s.entropyWeight, entropy)
-		if !finite(dz[a]) {
-			return nonFinite(at("the gradient of Logits", j), dz[a])
+		var check float64 // NaN if a number is not finite
+		for _, g := range dz {
+			check += g - g
+		}
+		if check != 0 {
+			return nonFinite(at("the gradient of Logits", j), check)
 		}
 	}
 	return nil
@@ -411,6 +430,8 @@ func (r *readout) add(h head, dz []float64, wanted bool, field string, z []float
 		return nonFinite("Target"+name, target)
 	case r.value.clip > 0 && !finite(old):
 		return nonFinite("Old"+name, old)
+	case r.value.clip > 0 && math.Abs(old) > r.rMax*(1+1e-9): // more than rounding of RMax*p
+		return wrong("Old"+name, old, fmt.Sprintf("a magnitude of at most RMax, %v, as read-outs have", r.rMax), nil)
 	}
 	y := target / r.rMax
 	if math.Abs(y) > 1 {
@@ -420,7 +441,7 @@ func (r *readout) add(h head, dz []float64, wanted bool, field string, z []float
 		}
 	}
 	x := (plus - minus) / h.tau
-	l, g, clipped := r.value.token(max(-1, min(1, x)), old, y)
+	l, g, clipped := r.value.token(max(-1, min(1, x)), old/r.rMax, y)
 	r.loss += r.each * l
 	r.count.add(clipped, g)
 	if math.Abs(x) >= 1 {

@@ -22,7 +22,7 @@ func e18() (SAPOTurn, *SAPOOptions) {
 		Logits:     [][]float64{slices.Clone(e17)},
 		Actions:    []int{0},
 		OldLogProb: []float64{math.Log(math.E / (math.E + 2 + 1/math.E))},
-		Advantage:  1, OldV: .4, TargetV: 8, NoQ: true,
+		Advantage:  1, OldV: 4, TargetV: 8, NoQ: true,
 	}, &SAPOOptions{Head: e17Head, KLWeight: new(0.0)}
 }
 
@@ -53,7 +53,7 @@ func TestWorkedSAPO(t *testing.T) {
 	if diff := cmp.Diff(append([]float64{-.961164}, want...), append([]float64{loss}, grad[0].Logits[0]...), digits); diff != "" || err != nil {
 		t.Errorf("E18: error %v (-want +got):\n%s", err, diff)
 	}
-	wantStats := SAPOStats{PolicyLoss: -1, ValueLoss: .08, Entropy: 1.164406, Policy: Stats{Tokens: 1, EffectiveShare: 1}, V: ReadoutStats{ValueStats: ValueStats{Values: 1}}}
+	wantStats := SAPOStats{PolicyLoss: -1, ValueLoss: .08, Entropy: 1.164406, Policy: Stats{Tokens: 1, ESS: 1}, V: ReadoutStats{ValueStats: ValueStats{Values: 1}}}
 	if diff := cmp.Diff(wantStats, stats, cmpopts.EquateApprox(0, 5.1e-7)); diff != "" {
 		t.Errorf("E18: statistics (-want +got):\n%s", diff)
 	}
@@ -123,14 +123,14 @@ func anySAPO(t *rapid.T) ([]SAPOTurn, *SAPOOptions) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := rapid.Float64Range(-1.5, 1.5).Draw(t, "d")
+			d := max(l, rapid.Float64Range(-1.5, 1.5).Draw(t, "d")) // l - d is a log-probability
 			if kink(d) {
 				d = 0
 			}
 			x.Logits = append(x.Logits, z)
 			x.Actions = append(x.Actions, a)
 			x.OldLogProb = append(x.OldLogProb, l-d)
-			x.RefLogProb = append(x.RefLogProb, l+rapid.Float64Range(-2, 2).Draw(t, "ref"))
+			x.RefLogProb = append(x.RefLogProb, min(0, l+rapid.Float64Range(-2, 2).Draw(t, "ref")))
 			if x.Trainable != nil {
 				x.Trainable[j] = rapid.Bool().Draw(t, "trains")
 			}
@@ -144,19 +144,19 @@ func anySAPO(t *rapid.T) ([]SAPOTurn, *SAPOOptions) {
 			clip        *float64
 			old, target *float64
 		}{{x.Logits[0], o.ValueClip, &x.OldV, &x.TargetV}, {x.After, nil, &x.OldQ, &x.TargetQ}} {
-			*v.old, *v.target = rapid.Float64Range(-1, 1).Draw(t, "old"), rMax*rapid.Float64Range(-1.5, 1.5).Draw(t, "target")
+			*v.old, *v.target = rMax*rapid.Float64Range(-1, 1).Draw(t, "old"), rMax*rapid.Float64Range(-1.5, 1.5).Draw(t, "target")
 			x := (v.z[4] - v.z[1]) / 2
-			p, y, eps := min(max(x, -1), 1), *v.target/rMax, orDefault(v.clip, .2)
+			p, old, y, eps := min(max(x, -1), 1), *v.old/rMax, *v.target/rMax, orDefault(v.clip, .2)
 			if !o.NoTargetClip {
 				y = min(max(y, -1), 1)
 			}
-			near := *v.old + min(max(p-*v.old, -eps), eps)
+			near := old + min(max(p-old, -eps), eps)
 			if math.Abs(math.Abs(x)-1) < 1e-3 {
 				v.z[4] += .01
 				p = min(max((v.z[4]-v.z[1])/2, -1), 1)
 			}
-			if eps > 0 && (math.Abs(math.Abs(p-*v.old)-eps) < 1e-3 || math.Abs(p-*v.old) > eps && math.Abs(math.Abs(p-y)-math.Abs(near-y)) < 1e-3) {
-				*v.old = p
+			if eps > 0 && (math.Abs(math.Abs(p-old)-eps) < 1e-3 || math.Abs(p-old) > eps && math.Abs(math.Abs(p-y)-math.Abs(near-y)) < 1e-3) {
+				*v.old = rMax * p
 			}
 		}
 	}
@@ -167,8 +167,8 @@ func anySAPO(t *rapid.T) ([]SAPOTurn, *SAPOOptions) {
 func sapoOracle(turns []SAPOTurn, o *SAPOOptions) (float64, []SAPOGrad, error) {
 	grad := gradOf(turns)
 	var b Batch
-	var ref, entropies []float64
-	var v, q struct{ p, old, y []float64 }
+	var entropies []float64
+	var v, q ValueBatch
 	var dz, z [][]float64
 	var actions []int
 	rMax := o.RMax
@@ -195,29 +195,29 @@ func sapoOracle(turns []SAPOTurn, o *SAPOOptions) (float64, []SAPOGrad, error) {
 			h, err2 := o.Head.Entropy(nil, t.Logits[j], 0)
 			errs = append(errs, err, err2)
 			b.LogProb, b.OldLogProb, b.Advantage = append(b.LogProb, l), append(b.OldLogProb, t.OldLogProb[j]), append(b.Advantage, t.Advantage)
-			ref, entropies = append(ref, t.RefLogProb[j]), append(entropies, h)
+			b.RefLogProb, entropies = append(b.RefLogProb, t.RefLogProb[j]), append(entropies, h)
 			dz, z, actions = append(dz, grad[i].Logits[j]), append(z, t.Logits[j]), append(actions, t.Actions[j])
 		}
 		if !t.NoV {
 			p, _, err := o.Head.Value(nil, t.Logits[0], 0)
 			errs = append(errs, err)
-			v.p, v.old, v.y = append(v.p, p), append(v.old, t.OldV), append(v.y, scale(t.TargetV))
+			v.Value, v.Old, v.Target = append(v.Value, p), append(v.Old, t.OldV/rMax), append(v.Target, scale(t.TargetV))
 			vdz, vz = append(vdz, grad[i].Logits[0]), append(vz, t.Logits[0])
 		}
 		if !t.NoQ {
 			p, _, err := o.Head.Value(nil, t.After, 0)
 			errs = append(errs, err)
-			q.p, q.old, q.y = append(q.p, p), append(q.old, t.OldQ), append(q.y, scale(t.TargetQ))
+			q.Value, q.Old, q.Target = append(q.Value, p), append(q.Old, t.OldQ/rMax), append(q.Target, scale(t.TargetQ))
 			qdz, qz = append(qdz, grad[i].After), append(qz, t.After)
 		}
 	}
 	cV, cQ, beta, cH := orDefault(o.ValueWeight, .5), orDefault(o.QWeight, .5), orDefault(o.KLWeight, .01), orDefault(o.EntropyWeight, .001)
 	gp, gk := make([]float64, len(z)), make([]float64, len(z))
 	lp, _, err := PPO(gp, b, &o.PPO)
-	lk, err2 := KL(gk, b.LogProb, ref, nil, o.KL)
+	lk, err2 := KL(gk, b, o.KL)
 	gv, gq := make([]float64, len(vz)), make([]float64, len(qz))
-	lv, _, err3 := Value(gv, v.p, v.old, v.y, nil, &ValueOptions{Clip: o.ValueClip})
-	lq, _, err4 := Value(gq, q.p, q.old, q.y, nil, &ValueOptions{Clip: o.QClip})
+	lv, _, err3 := Value(gv, v, &ValueOptions{Clip: o.ValueClip})
+	lq, _, err4 := Value(gq, q, &ValueOptions{Clip: o.QClip})
 	errs = append(errs, err, err2, err3, err4)
 	loss := lp + beta*lk + cV*lv + cQ*lq
 	for j, h := range entropies {
@@ -416,8 +416,8 @@ func TestSAPOStats(t *testing.T) {
 	// Reserved entries 1 and 2, Tau 5. V: x = 1 (saturated), .2; Q: x = -2 (saturated) only.
 	at := func(x float64) []float64 { return []float64{0, 5 * x, 0, 0} }
 	turns := []SAPOTurn{
-		{Logits: [][]float64{at(1)}, Actions: []int{0}, OldLogProb: []float64{-math.Ln2}, RefLogProb: []float64{-math.Ln2}, OldV: .5, TargetV: 20, After: at(-2), TargetQ: -11, OldQ: -1},
-		{Logits: [][]float64{at(.2), nil}, Actions: []int{3, 0}, OldLogProb: []float64{-2 * math.Ln2, 0}, RefLogProb: []float64{-math.Ln2, 0}, Trainable: []bool{true, false}, Advantage: 1, OldV: .2, TargetV: 2, NoQ: true},
+		{Logits: [][]float64{at(1)}, Actions: []int{0}, OldLogProb: []float64{-math.Ln2}, RefLogProb: []float64{-math.Ln2}, OldV: 5, TargetV: 20, After: at(-2), TargetQ: -11, OldQ: -10},
+		{Logits: [][]float64{at(.2), nil}, Actions: []int{3, 0}, OldLogProb: []float64{-2 * math.Ln2, 0}, RefLogProb: []float64{-math.Ln2, 0}, Trainable: []bool{true, false}, Advantage: 1, OldV: 2, TargetV: 2, NoQ: true},
 		{NoPolicy: true, NoV: true, NoQ: true},
 	}
 	_, got, err := SAPO(nil, turns, &SAPOOptions{Head: Head{Plus: 1, Minus: 2}})
@@ -465,9 +465,13 @@ func TestSAPOErrors(t *testing.T) {
 		{"V", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.Logits[0][4] = nan }, rl.ErrNonFinite, "turns[0].Logits[0][4] is NaN"},
 		{"Q", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.After[5] = nan }, rl.ErrNonFinite, "turns[0].After[5] is NaN"},
 		{"NaN old", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.OldLogProb[0] = nan }, rl.ErrNonFinite, "OldLogProb[0] is NaN"},
+		{"old probability", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.OldLogProb[0] = .4 }, nil, "turns[0].OldLogProb[0] is 0.4, want a log-probability, at most 0"},
+		{"ref probability", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.RefLogProb[0] = .4 }, nil, "turns[0].RefLogProb[0] is 0.4, want a log-probability, at most 0"},
 		{"NaN ref", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.RefLogProb[0] = nan }, rl.ErrNonFinite, "turns[0].RefLogProb[0]"},
 		{"advantage", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.Advantage = nan }, rl.ErrNonFinite, "turns[0].Advantage is NaN"},
 		{"old V", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.OldV = nan }, rl.ErrNonFinite, "turns[0].OldV is NaN"},
+		{"old V beyond RMax", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.OldV = 20 }, nil, "turns[0].OldV is 20, want a magnitude of at most RMax, 10"},
+		{"old Q beyond RMax", func(x *SAPOTurn, o *SAPOOptions, _ *SAPOGrad) { x.OldQ, o.RMax = -5.1, 5 }, nil, "turns[0].OldQ is -5.1, want a magnitude of at most RMax, 5"},
 		{"target of V", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.TargetV = nan }, rl.ErrNonFinite, "turns[0].TargetV is NaN"},
 		{"old Q", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.OldQ = nan }, rl.ErrNonFinite, "turns[0].OldQ is NaN"},
 		{"target of Q", func(x *SAPOTurn, _ *SAPOOptions, _ *SAPOGrad) { x.TargetQ = nan }, rl.ErrNonFinite, "turns[0].TargetQ is NaN"},

@@ -21,7 +21,9 @@ type TurnRatioOptions struct {
 //	W * max(-A*ratio, -A*clip(ratio, 1-ClipLow, 1+ClipHigh)), ratio = exp(clamp(mean of LogProb - OldLogProb))
 //
 // and to the gradient at each of these tokens W * -A*ratio/M where the unclipped term is the active one, ties included;
-// elsewhere, and where the clamp binds, 0. There is no dual clip. GSPO's own band is much narrower, 3e-4 and 4e-4.
+// elsewhere, and where the clamp binds, 0. It is [PPO] on that ratio without the bound on the loss where A < 0, DualClip. GSPO
+// and GAGPO weigh turns alike, whatever their lengths: use the weights of TurnMeanTokenMean, where [Weights] has those of
+// tokens by default. GSPO's own band is much narrower, 3e-4 and 4e-4.
 //
 // turn gives each position its turn, as [Turns] does: positions with equal numbers, one after another, are one turn.
 // Positions of weight 0 are not read, nor is their turn, and are not in M; do not cut a turn in two micro-batches. All
@@ -38,7 +40,7 @@ func TurnRatio(grad []float64, b Batch, turn []int, o *TurnRatioOptions) (loss f
 		return 0, Stats{}, err
 	}
 	c.dual = 0
-	if err := b.check(grad, true); err != nil {
+	if err := b.check(grad, readOld|readAdvantage); err != nil {
 		return 0, Stats{}, err
 	}
 	if err := length("turn", len(turn), "LogProb", len(b.LogProb)); err != nil {
@@ -58,6 +60,9 @@ func TurnRatio(grad []float64, b Batch, turn []int, o *TurnRatioOptions) (loss f
 	}
 	if !finite(loss) { // where a gradient overflows, so does the loss
 		return 0, Stats{}, nonFinite("the loss", loss)
+	}
+	if err := count.check(); err != nil {
+		return 0, Stats{}, err
 	}
 	return loss, count.stats(), nil
 }

@@ -22,20 +22,27 @@ type ValueStats struct {
 	ZeroGradient float64 // share with gradient 0
 }
 
-// Value returns the clipped value loss (Stable-Baselines3 and verl have the same form), summed with weights, and its
-// gradient with respect to pred. With q the prediction, y its target and q_c = old + clip(q - old, ±Clip) each position adds
-// weight times
+// A ValueBatch holds the values that the loss of a critic runs over, in parallel slices of equal length and all in the same
+// units. [NewValueBatch] makes one of trajectories and their credit.
+type ValueBatch struct {
+	Value  []float64 // what the critic being trained predicts
+	Old    []float64 // what the critic predicted at collection; nil if the clip is off, which alone reads it
+	Target []float64 // what it should predict, constants
+	Weight []float64 // as Batch.Weight: nil means 1/len(Value) each, and a position of weight 0 is never read
+}
+
+// Value returns the clipped value loss (Stable-Baselines3 and verl have the same form), summed with the weights of b, and its
+// gradient with respect to Value. With q the value, y its target and q_c = Old + clip(q - Old, ±Clip) each position adds
+// Weight times
 //
 //	0.5 * max((q-y)², (q_c-y)²)
 //
-// and to the gradient weight times q - y if (q-y)² >= (q_c-y)², else 0. The loss holds the 0.5, so a coefficient of 0.5
+// and to the gradient Weight times q - y if (q-y)² >= (q_c-y)², else 0. The loss holds the 0.5, so a coefficient of 0.5
 // makes a quarter of the squared error. With Huber each square e² is Huber*(2|e| - Huber) beyond |e| = Huber, and the
 // gradient is at most Huber.
 //
-// old is the prediction at the time of collection; it may be nil if Clip is 0, and is not read then. weight is that of
-// [Batch]: nil means 1/len(pred) each, and a position of weight 0 is never read. The gradient overwrites grad, which must
-// not overlap the others, or be nil. Errors are those of [PPO]. O(length) time, no allocation, deterministic.
-func Value(grad, pred, old, target, weight []float64, o *ValueOptions) (loss float64, stats ValueStats, err error) {
+// What becomes of grad, errors, cost and determinism are those of [PPO].
+func Value(grad []float64, b ValueBatch, o *ValueOptions) (loss float64, stats ValueStats, err error) {
 	if o == nil {
 		o = &ValueOptions{}
 	}
@@ -45,53 +52,31 @@ func Value(grad, pred, old, target, weight []float64, o *ValueOptions) (loss flo
 		return 0, ValueStats{}, err
 	}
 	v.huber = huber
-	n := len(pred)
-	if err := length("target", len(target), "pred", n); err != nil {
+	if err := b.check(grad, v.clip > 0); err != nil {
 		return 0, ValueStats{}, err
 	}
-	if old != nil || v.clip > 0 {
-		if err := length("old", len(old), "pred", n); err != nil {
-			return 0, ValueStats{}, err
-		}
-	}
-	if err := weights("weight", weight, "pred", n); err != nil {
-		return 0, ValueStats{}, err
-	}
-	if grad != nil {
-		if err := length("grad", len(grad), "pred", n); err != nil {
-			return 0, ValueStats{}, err
-		}
-		clear(grad)
-	}
-	each := 1 / float64(n)
+	clear(grad)
+	each := 1 / float64(len(b.Value))
 	var count valueTally
-	for j := range pred {
+	for j, q := range b.Value {
 		w := each
-		if weight != nil {
-			w = weight[j]
+		if b.Weight != nil {
+			w = b.Weight[j]
 		}
 		if w == 0 {
 			continue
 		}
-		before := pred[j]
+		old := q
 		if v.clip > 0 {
-			before = old[j]
+			old = b.Old[j]
 		}
-		switch {
-		case !finite(pred[j]):
-			return 0, ValueStats{}, nonFinite(at("pred", j), pred[j])
-		case !finite(before):
-			return 0, ValueStats{}, nonFinite(at("old", j), before)
-		case !finite(target[j]):
-			return 0, ValueStats{}, nonFinite(at("target", j), target[j])
-		}
-		l, g, clipped := v.token(pred[j], before, target[j])
+		l, g, clipped := v.token(q, old, b.Target[j])
 		count.add(clipped, g)
 		loss += w * l
 		if grad != nil && g != 0 {
 			grad[j] = w * g
 			if !finite(grad[j]) {
-				return 0, ValueStats{}, nonFinite(at("the gradient at pred", j), grad[j])
+				return 0, ValueStats{}, nonFinite(at("the gradient at Value", j), grad[j])
 			}
 		}
 	}
@@ -99,6 +84,39 @@ func Value(grad, pred, old, target, weight []float64, o *ValueOptions) (loss flo
 		return 0, ValueStats{}, nonFinite("the loss", loss)
 	}
 	return loss, count.stats(), nil
+}
+
+// check checks lengths, weights and the numbers that are read, Old among them if the loss clips.
+func (b *ValueBatch) check(grad []float64, old bool) error {
+	n := len(b.Value)
+	if err := length("Target", len(b.Target), "Value", n); err != nil {
+		return err
+	}
+	if old || b.Old != nil {
+		if err := length("Old", len(b.Old), "Value", n); err != nil {
+			return err
+		}
+	}
+	if err := weights("Weight", b.Weight, "Value", n); err != nil {
+		return err
+	}
+	if grad != nil {
+		if err := length("grad", len(grad), "Value", n); err != nil {
+			return err
+		}
+	}
+	for j := range b.Value {
+		switch {
+		case b.Weight != nil && b.Weight[j] == 0:
+		case !finite(b.Value[j]):
+			return nonFinite(at("Value", j), b.Value[j])
+		case old && !finite(b.Old[j]):
+			return nonFinite(at("Old", j), b.Old[j])
+		case !finite(b.Target[j]):
+			return nonFinite(at("Target", j), b.Target[j])
+		}
+	}
+	return nil
 }
 
 // valueClip is the loss of one value with its options read.

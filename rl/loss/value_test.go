@@ -42,7 +42,7 @@ func TestValue(t *testing.T) {
 		}
 		grad := []float64{0, 7}
 		nan := math.NaN()
-		loss, _, err := Value(grad, []float64{tt.q, nan}, []float64{tt.old, nan}, []float64{tt.y, nan}, []float64{1, 0}, tt.o)
+		loss, _, err := Value(grad, ValueBatch{[]float64{tt.q, nan}, []float64{tt.old, nan}, []float64{tt.y, nan}, []float64{1, 0}}, tt.o)
 		if diff := cmp.Diff([]float64{tt.loss, tt.grad, 0}, []float64{loss, grad[0], grad[1]}, near); diff != "" || err != nil {
 			t.Errorf("%s: %s: error %v (-want +got):\n%s", tt.name, tt.reason, err, diff)
 		}
@@ -50,18 +50,21 @@ func TestValue(t *testing.T) {
 	// Inside the clip, to the last bit.
 	grad := []float64{0}
 	q := []float64{.3, .3 + 1e-9}
-	if _, _, err := Value(grad, q[:1], []float64{.1}, q[1:], nil, nil); err != nil || grad[0] != q[0]-q[1] {
+	if _, _, err := Value(grad, ValueBatch{Value: q[:1], Old: []float64{.1}, Target: q[1:]}, nil); err != nil || grad[0] != q[0]-q[1] {
 		t.Errorf("gradient %v, %v", grad, err)
 	}
-	if loss, _, err := Value(grad, []float64{3}, nil, []float64{1}, nil, off); loss != 2 || err != nil {
+	if loss, _, err := Value(grad, ValueBatch{Value: []float64{3}, Target: []float64{1}}, off); loss != 2 || err != nil {
 		t.Errorf("without old: %v, %v", loss, err)
 	}
+	if loss, _, err := Value(grad, ValueBatch{Value: []float64{3}, Old: []float64{math.NaN()}, Target: []float64{1}}, off); loss != 2 || err != nil {
+		t.Errorf("without a clip old is not read: %v, %v", loss, err)
+	}
 	for _, q := range []float64{.25, -.25} { // exactly at the edge
-		if _, s, err := Value(nil, []float64{q}, []float64{0}, []float64{9}, nil, &ValueOptions{Clip: new(.25)}); s.Clipped != 0 || err != nil {
+		if _, s, err := Value(nil, ValueBatch{Value: []float64{q}, Old: []float64{0}, Target: []float64{9}}, &ValueOptions{Clip: new(.25)}); s.Clipped != 0 || err != nil {
 			t.Errorf("at %v: %+v, %v", q, s, err)
 		}
 	}
-	_, got, err := Value(nil, []float64{.5, .5, .1, 9}, []float64{.1, .1, .1, 9}, []float64{.8, .2, .1, 9}, []float64{1, 1, 5, 0}, nil)
+	_, got, err := Value(nil, ValueBatch{[]float64{.5, .5, .1, 9}, []float64{.1, .1, .1, 9}, []float64{.8, .2, .1, 9}, []float64{1, 1, 5, 0}}, nil)
 	if diff := cmp.Diff(ValueStats{3, 2. / 3, 2. / 3}, got, near); diff != "" || err != nil {
 		t.Errorf("statistics: error %v (-want +got):\n%s", err, diff)
 	}
@@ -96,13 +99,14 @@ func TestValueGradient(t *testing.T) {
 			want += weight[j] * max(huber(pred[j]-target[j]), huber(near-target[j]))
 		}
 		grad := make([]float64, n)
-		loss, _, err := Value(grad, pred, old, target, weight, o)
+		b := ValueBatch{pred, old, target, weight}
+		loss, _, err := Value(grad, b, o)
 		if diff := cmp.Diff(want, loss, near); diff != "" || err != nil {
 			t.Fatalf("error %v (-want +got):\n%s", err, diff)
 		}
 		for j, g := range grad {
 			want := central(pred, j, func(x []float64) float64 {
-				v, _, err := Value(nil, x, old, target, weight, o)
+				v, _, err := Value(nil, ValueBatch{x, old, target, weight}, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -114,9 +118,9 @@ func TestValueGradient(t *testing.T) {
 		}
 		cut := rapid.IntRange(0, n).Draw(t, "cut")
 		parts := make([]float64, n)
-		a, _, errA := Value(parts[:cut], pred[:cut], old[:cut], target[:cut], weight[:cut], o)
-		b, _, errB := Value(parts[cut:], pred[cut:], old[cut:], target[cut:], weight[cut:], o)
-		if diff := cmp.Diff(append(slices.Clone(grad), loss), append(parts, a+b), near); diff != "" || errA != nil || errB != nil {
+		first, _, errA := Value(parts[:cut], ValueBatch{pred[:cut], old[:cut], target[:cut], weight[:cut]}, o)
+		second, _, errB := Value(parts[cut:], ValueBatch{pred[cut:], old[cut:], target[cut:], weight[cut:]}, o)
+		if diff := cmp.Diff(append(slices.Clone(grad), loss), append(parts, first+second), near); diff != "" || errA != nil || errB != nil {
 			t.Fatalf("%v %v (-whole +parts):\n%s", errA, errB, diff)
 		}
 	})
@@ -126,7 +130,7 @@ func TestValueGradient(t *testing.T) {
 func TestValueEdge(t *testing.T) {
 	at := func(q float64) (float64, float64) {
 		grad := []float64{0}
-		l, _, err := Value(grad, []float64{q}, []float64{0}, []float64{.75}, nil, &ValueOptions{Clip: new(.5)})
+		l, _, err := Value(grad, ValueBatch{Value: []float64{q}, Old: []float64{0}, Target: []float64{.75}}, &ValueOptions{Clip: new(.5)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,46 +155,45 @@ func TestValueErrors(t *testing.T) {
 	one, nan := []float64{1}, []float64{math.NaN()}
 	tests := []struct {
 		name string
-		err  func() error
+		grad []float64
+		b    ValueBatch
+		o    *ValueOptions
 		is   error
 		text string
 	}{
-		{"target", func() error { _, _, err := Value(nil, one, one, nil, nil, nil); return err }, rl.ErrShape, "target is of length 0"},
-		{"old", func() error { _, _, err := Value(nil, one, nil, one, nil, nil); return err }, rl.ErrShape, "old is of length 0"},
-		{"weight", func() error { _, _, err := Value(nil, one, one, one, []float64{}, nil); return err }, rl.ErrShape, "weight is of length 0"},
-		{"grad", func() error { _, _, err := Value([]float64{}, one, one, one, nil, nil); return err }, rl.ErrShape, "grad is of length 0"},
-		{"NaN", func() error { _, _, err := Value(nil, nan, one, one, nil, nil); return err }, rl.ErrNonFinite, "pred[0] is NaN"},
-		{"NaN old", func() error { _, _, err := Value(nil, one, nan, one, nil, nil); return err }, rl.ErrNonFinite, "old[0] is NaN"},
-		{"NaN target", func() error { _, _, err := Value(nil, one, one, nan, nil, nil); return err }, rl.ErrNonFinite, "target[0] is NaN"},
-		{"overflow", func() error { _, _, err := Value(nil, []float64{1e200}, one, one, nil, nil); return err }, rl.ErrNonFinite, "the loss is +Inf"},
-		{"gradient", func() error {
-			_, _, err := Value([]float64{0}, []float64{11}, one, one, []float64{1e308}, &ValueOptions{Huber: 10})
-			return err
-		}, rl.ErrNonFinite, "the gradient at pred[0] is +Inf"},
-		{"clip", func() error { _, _, err := Value(nil, one, one, one, nil, &ValueOptions{Clip: new(-1.0)}); return err }, nil, "loss: ValueOptions.Clip is -1"},
-		{"huber", func() error {
-			_, _, err := Value(nil, one, one, one, nil, &ValueOptions{Huber: math.NaN()})
-			return err
-		}, nil, "loss: ValueOptions.Huber is NaN"},
+		{"target", nil, ValueBatch{Value: one, Old: one}, nil, rl.ErrShape, "Target is of length 0"},
+		{"old", nil, ValueBatch{Value: one, Target: one}, nil, rl.ErrShape, "Old is of length 0"},
+		{"old, not read", nil, ValueBatch{Value: one, Target: one, Old: []float64{}}, &ValueOptions{Clip: new(0.0)}, rl.ErrShape, "Old is of length 0"},
+		{"weight", nil, ValueBatch{one, one, one, []float64{}}, nil, rl.ErrShape, "Weight is of length 0"},
+		{"negative", nil, ValueBatch{one, one, one, []float64{-1}}, nil, nil, "Weight[0] is -1"},
+		{"grad", []float64{}, ValueBatch{one, one, one, nil}, nil, rl.ErrShape, "grad is of length 0"},
+		{"NaN", nil, ValueBatch{nan, one, one, nil}, nil, rl.ErrNonFinite, "Value[0] is NaN"},
+		{"NaN old", nil, ValueBatch{one, nan, one, nil}, nil, rl.ErrNonFinite, "Old[0] is NaN"},
+		{"NaN target", nil, ValueBatch{one, one, nan, nil}, nil, rl.ErrNonFinite, "Target[0] is NaN"},
+		{"overflow", nil, ValueBatch{[]float64{1e200}, one, one, nil}, nil, rl.ErrNonFinite, "the loss is +Inf"},
+		{"gradient", []float64{0}, ValueBatch{[]float64{11}, one, one, []float64{1e308}}, &ValueOptions{Huber: 10}, rl.ErrNonFinite, "the gradient at Value[0] is +Inf"},
+		{"clip", nil, ValueBatch{one, one, one, nil}, &ValueOptions{Clip: new(-1.0)}, nil, "loss: ValueOptions.Clip is -1"},
+		{"huber", nil, ValueBatch{one, one, one, nil}, &ValueOptions{Huber: math.NaN()}, nil, "loss: ValueOptions.Huber is NaN"},
 	}
 	for _, tt := range tests {
-		if err := tt.err(); err == nil || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
+		if _, _, err := Value(tt.grad, tt.b, tt.o); err == nil || !strings.Contains(err.Error(), tt.text) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.text)
 		}
 	}
 	for _, w := range [][]float64{nil, {}} { // case 25
-		if l, s, err := Value(nil, nil, nil, nil, w, nil); l != 0 || s != (ValueStats{}) || err != nil {
+		if l, s, err := Value(nil, ValueBatch{Weight: w}, nil); l != 0 || s != (ValueStats{}) || err != nil {
 			t.Errorf("nothing: %v, %v, %v", l, s, err)
 		}
 	}
 }
 
 func TestValueAllocations(t *testing.T) {
-	x, grad := []float64{.1, .2, .3}, make([]float64, 3)
-	if n := testing.AllocsPerRun(10, func() { _, _, _ = Value(grad, x, x, x, x, nil) }); n != 0 {
+	x, grad := []float64{-.1, -.2, -.3}, make([]float64, 3)
+	w := []float64{1, 2, 3}
+	if n := testing.AllocsPerRun(10, func() { _, _, _ = Value(grad, ValueBatch{x, x, x, w}, nil) }); n != 0 {
 		t.Errorf("Value allocates %v times", n)
 	}
-	if n := testing.AllocsPerRun(10, func() { _, _ = KL(grad, x, x, x, KL3) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { _, _ = KL(grad, Batch{LogProb: x, RefLogProb: x, Weight: w}, KL3) }); n != 0 {
 		t.Errorf("KL allocates %v times", n)
 	}
 }
@@ -202,7 +205,7 @@ func BenchmarkValue(b *testing.B) {
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := Value(grad, in.LogProb, in.OldLogProb, in.Advantage, in.Weight, nil); err != nil {
+				if _, _, err := Value(grad, ValueBatch{in.LogProb, in.OldLogProb, in.Advantage, in.Weight}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

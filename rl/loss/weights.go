@@ -2,6 +2,7 @@ package loss
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/throughline-go/throughline/rl"
 )
@@ -22,17 +23,19 @@ const (
 
 // WeightOptions adjusts [Weights]. A nil *WeightOptions equals &WeightOptions{}.
 type WeightOptions struct {
-	Aggregation Aggregation // zero means TokenMean
-	PerTurn     bool        // a sequence is a turn, as where each turn is a row of its own; otherwise a trajectory
-	Length      int         // the constant K of SeqSumNorm and SeqMeanTokenSumNorm, > 0; not read by others
-	// SkipFlat gives weight 0 to the tokens of trajectories whose score did not differ in their group (Credit.Flat): for
-	// the terms of divergence and entropy, which otherwise still move the policy where the advantages are all 0. The
-	// denominators stay. It has no effect on the credit of an estimator that compares no scores.
+	Aggregation   Aggregation // zero means TokenMean
+	TurnSequences bool        // a sequence is a turn, as where each turn is a row of its own; otherwise a trajectory
+	Length        int         // the constant K of SeqSumNorm and SeqMeanTokenSumNorm, > 0; not read by others
+	// SkipFlat gives weight 0 to the tokens of trajectories whose score did not differ in their group (Credit.Flat) and
+	// whose turns, and tokens where the credit is that of tokens, all have advantage 0, rounding of 1e-8 apart: for the terms
+	// of divergence and entropy, which otherwise still move the policy there. Where steps are compared as well, as in
+	// GiGPO, GraphGPO and MileGPO, a trajectory of equal score can have advantages, and is not skipped. The denominators
+	// stay. It has no effect on the credit of an estimator that compares no scores.
 	SkipFlat bool
 }
 
 // Weights returns one weight per token of batch that has Trainable set, in the order of trajectories, turns and tokens, that
-// of [rl.Credit.TokenAdvantages]: the factor of the token in a loss, for Batch.Weight and the like. Tokens of turns without a
+// of [rl.Credit.TokenAdvantages]: the factor of the token in a loss, for Batch.Weight and the like. [NewBatch] calls it. Tokens of turns without a
 // vote in c have weight 0, so that their contents are never read, and neither they nor sequences and turns without other
 // tokens are in a denominator.
 //
@@ -52,13 +55,8 @@ func Weights(dst []float64, batch []rl.Trajectory, c *rl.Credit, o *WeightOption
 	if norm := o.Aggregation == SeqSumNorm || o.Aggregation == SeqMeanTokenSumNorm; norm && o.Length <= 0 {
 		return nil, fmt.Errorf("loss: WeightOptions.Length is %d, want a number > 0 for this aggregation", o.Length)
 	}
-	if !c.Fits(batch) {
-		return nil, wrong("the credit", "of another batch", "the shape of this one", rl.ErrShape)
-	}
-	if c.Flat != nil {
-		if err := length("Credit.Flat", len(c.Flat), "the batch", len(batch)); err != nil {
-			return nil, err
-		}
+	if err := fits(batch, c); err != nil {
+		return nil, err
 	}
 	var total count
 	for i := range batch {
@@ -69,7 +67,7 @@ func Weights(dst []float64, batch []rl.Trajectory, c *rl.Credit, o *WeightOption
 			total.sequences++
 		}
 	}
-	if o.PerTurn {
+	if o.TurnSequences {
 		total.sequences = total.turns
 	}
 	if dst = dst[:0]; dst == nil {
@@ -77,7 +75,10 @@ func Weights(dst []float64, batch []rl.Trajectory, c *rl.Credit, o *WeightOption
 	}
 	for i := range batch {
 		vote := c.Vote[c.Start[i]:c.Start[i+1]]
-		skip := o.SkipFlat && c.Flat != nil && c.Flat[i]
+		skip := o.SkipFlat && c.Flat != nil && c.Flat[i] && still(c.Advantage[c.Start[i]:c.Start[i+1]])
+		if skip && c.TokenAdvantage != nil {
+			skip = still(c.TokenAdvantage[len(dst) : len(dst)+allTokens(&batch[i])])
+		}
 		n := countTokens(&batch[i], vote).tokens
 		for k := range batch[i].Turns {
 			tokens := batch[i].Turns[k].Tokens
@@ -85,7 +86,7 @@ func Weights(dst []float64, batch []rl.Trajectory, c *rl.Credit, o *WeightOption
 			w := 0.0
 			if vote[k] && !skip && inTurn > 0 {
 				inSequence := n
-				if o.PerTurn {
+				if o.TurnSequences {
 					inSequence = inTurn
 				}
 				w = o.weight(total, inSequence, inTurn)
@@ -96,6 +97,14 @@ func Weights(dst []float64, batch []rl.Trajectory, c *rl.Credit, o *WeightOption
 		}
 	}
 	return dst, nil
+}
+
+// fits returns an error unless c has the shape of batch.
+func fits(batch []rl.Trajectory, c *rl.Credit) error {
+	if c.Fits(batch) {
+		return nil
+	}
+	return wrong("the credit", "of another batch", "the shape of this one", rl.ErrShape)
 }
 
 // weight returns the weight of a token in a sequence and a turn of so many tokens.
@@ -128,6 +137,25 @@ func countTokens(t *rl.Trajectory, vote []bool) (n count) {
 			n.tokens += tokens
 			n.turns++
 		}
+	}
+	return n
+}
+
+// still reports whether no advantage is beyond 1e-8 in magnitude, the bound of [rl.Diagnostics] too: equal scores with a mean
+// that is rounded leave 1e-17.
+func still(advantages []float64) bool {
+	for _, a := range advantages {
+		if !(math.Abs(a) <= 1e-8) { // NaN is the loss's to refuse
+			return false
+		}
+	}
+	return true
+}
+
+// allTokens counts the trainable tokens of turns, voting or not.
+func allTokens(t *rl.Trajectory) (n int) {
+	for k := range t.Turns {
+		n += trainable(t.Turns[k].Tokens)
 	}
 	return n
 }

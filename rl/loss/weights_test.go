@@ -47,17 +47,17 @@ func TestWorkedWeights(t *testing.T) {
 		reason string
 	}{
 		{"default", nil, 1.8, "E19 token-mean; case 26: the mean of the means of two micro-batches is 1.5"},
-		{"token-mean per turn", &WeightOptions{PerTurn: true}, 1.8, "tokens are tokens"},
+		{"token-mean per turn", &WeightOptions{TurnSequences: true}, 1.8, "tokens are tokens"},
 		{"seq-mean-token-sum", &WeightOptions{Aggregation: SeqMeanTokenSum}, 9, "E19"},
 		{"seq-mean-token-mean", &WeightOptions{Aggregation: SeqMeanTokenMean}, 1.5, "E19"},
 		{"seq-sum-norm", &WeightOptions{Aggregation: SeqSumNorm, Length: 8}, 2.25, "E19"},
 		{"seq-mean-token-sum-norm", &WeightOptions{Aggregation: SeqMeanTokenSumNorm, Length: 8}, 1.125, "E19"},
 		{"turn-mean-token-mean", &WeightOptions{Aggregation: TurnMeanTokenMean}, 5. / 3, "turns of mean 1, 2, 2"},
-		{"turn-mean-token-mean per turn", &WeightOptions{Aggregation: TurnMeanTokenMean, PerTurn: true}, 5. / 3, "the same"},
-		{"rows: sum", &WeightOptions{Aggregation: SeqMeanTokenSum, PerTurn: true}, 6, "18 over 3 rows"},
-		{"rows: mean", &WeightOptions{Aggregation: SeqMeanTokenMean, PerTurn: true}, 5. / 3, "rows of mean 1, 2, 2"},
-		{"rows: sum norm", &WeightOptions{Aggregation: SeqSumNorm, Length: 8, PerTurn: true}, 2.25, "no rows in it"},
-		{"rows: norm", &WeightOptions{Aggregation: SeqMeanTokenSumNorm, Length: 8, PerTurn: true}, .75, "18 over 3 rows and 8"},
+		{"turn-mean-token-mean per turn", &WeightOptions{Aggregation: TurnMeanTokenMean, TurnSequences: true}, 5. / 3, "the same"},
+		{"rows: sum", &WeightOptions{Aggregation: SeqMeanTokenSum, TurnSequences: true}, 6, "18 over 3 rows"},
+		{"rows: mean", &WeightOptions{Aggregation: SeqMeanTokenMean, TurnSequences: true}, 5. / 3, "rows of mean 1, 2, 2"},
+		{"rows: sum norm", &WeightOptions{Aggregation: SeqSumNorm, Length: 8, TurnSequences: true}, 2.25, "no rows in it"},
+		{"rows: norm", &WeightOptions{Aggregation: SeqMeanTokenSumNorm, Length: 8, TurnSequences: true}, .75, "18 over 3 rows and 8"},
 	}
 	c := credit(t, batch)
 	c.Vote[2] = true // a vote without a token, as a credit of one's own may have
@@ -90,9 +90,9 @@ func TestTokenMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := Batch{make([]float64, 10), make([]float64, 10), []float64{-1, -1, -2, -2, -2, -2, -2, -2, -2, -2}, w}
-	one, _, err := PPO(nil, Batch{b.LogProb[:2], b.OldLogProb[:2], b.Advantage[:2], b.Weight[:2]}, nil)
-	two, _, err2 := PPO(nil, Batch{b.LogProb[2:], b.OldLogProb[2:], b.Advantage[2:], b.Weight[2:]}, nil)
+	b := Batch{LogProb: make([]float64, 10), OldLogProb: make([]float64, 10), Advantage: []float64{-1, -1, -2, -2, -2, -2, -2, -2, -2, -2}, Weight: w}
+	one, _, err := PPO(nil, cut(b, 0, 2), nil)
+	two, _, err2 := PPO(nil, cut(b, 2, 10), nil)
 	if err != nil || err2 != nil || math.Abs(one+two-1.8) > 1e-12 {
 		t.Errorf("got %v, %v, %v, want a sum of 1.8", one+two, err, err2)
 	}
@@ -114,7 +114,7 @@ func TestWeightsMicroBatches(t *testing.T) {
 			batch = append(batch, tr)
 		}
 		c := credit(t, batch)
-		o := &WeightOptions{Aggregation: Aggregation(rapid.IntRange(0, len(aggregationNames)-1).Draw(t, "mode")), PerTurn: rapid.Bool().Draw(t, "rows"), Length: 7}
+		o := &WeightOptions{Aggregation: Aggregation(rapid.IntRange(0, len(aggregationNames)-1).Draw(t, "mode")), TurnSequences: rapid.Bool().Draw(t, "rows"), Length: 7}
 		w, err := Weights(nil, batch, c, o)
 		if err != nil {
 			t.Fatal(err)
@@ -123,9 +123,10 @@ func TestWeightsMicroBatches(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		n := len(w)
-		b := Batch{make([]float64, n), make([]float64, n), make([]float64, n), w}
+		b := Batch{LogProb: make([]float64, n), OldLogProb: make([]float64, n), Advantage: make([]float64, n), Weight: w}
 		for j := range n {
-			b.LogProb[j] = rapid.Float64Range(-.4, .4).Draw(t, "d")
+			b.OldLogProb[j] = -1
+			b.LogProb[j] = -1 + rapid.Float64Range(-.4, .4).Draw(t, "d")
 			b.Advantage[j] = rapid.Float64Range(-2, 2).Draw(t, "a")
 		}
 		grad, parts := make([]float64, n), make([]float64, n)
@@ -144,7 +145,7 @@ func TestWeightsMicroBatches(t *testing.T) {
 					}
 				}
 			}
-			l, _, err := PPO(parts[from:to], Batch{b.LogProb[from:to], b.OldLogProb[from:to], b.Advantage[from:to], w[from:to]}, nil)
+			l, _, err := PPO(parts[from:to], cut(b, from, to), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +172,7 @@ func weightsOracle(batch []rl.Trajectory, c *rl.Credit, o *WeightOptions) []floa
 					continue
 				}
 				x := token{fmt.Sprint(i), fmt.Sprint(i, " ", k), t.Excluded == "" && !turn.Excluded}
-				if o.PerTurn {
+				if o.TurnSequences {
 					x.sequence = x.turn
 				}
 				all = append(all, x)
@@ -226,11 +227,11 @@ func TestSkipFlat(t *testing.T) {
 		t.Errorf("by option (-want +got):\n%s", diff)
 	}
 	advantage := c.TokenAdvantages(nil, batch)
-	l, ref := make([]float64, 10), []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+	l, ref := []float64{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, make([]float64, 10)
 	policy, kl, masked := make([]float64, 10), make([]float64, 10), make([]float64, 10)
-	_, _, err = PPO(policy, Batch{l, l, advantage, w}, nil)
-	_, err2 = KL(kl, l, ref, w, KL3)
-	_, err3 := KL(masked, l, ref, wFlat, KL3)
+	_, _, err = PPO(policy, Batch{LogProb: l, OldLogProb: l, Advantage: advantage, Weight: w}, nil)
+	_, err2 = KL(kl, Batch{LogProb: l, RefLogProb: ref, Weight: w}, KL3)
+	_, err3 := KL(masked, Batch{LogProb: l, RefLogProb: ref, Weight: wFlat}, KL3)
 	if err := errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
 	}
@@ -246,11 +247,79 @@ func TestSkipFlat(t *testing.T) {
 	}
 }
 
+// A trajectory is skipped only if none of its turns, nor of its tokens, has an advantage.
+func TestSkipFlatKeepsCredit(t *testing.T) {
+	// Two rollouts of equal score that took another action in the state "s", whose returns there are 0 and 1.
+	steps := func(rewards ...float64) rl.Trajectory {
+		tr := trajectory(1, 1)
+		tr.Group = "g"
+		for k, r := range rewards {
+			tr.Turns[k].State, tr.Turns[k].Reward = []string{"s", "end"}[k], r
+		}
+		return tr
+	}
+	same := []rl.Trajectory{steps(1, 0), steps(1, 0)}
+	other := []rl.Trajectory{steps(1, 0), steps(0, 1)}
+	residue := []rl.Trajectory{steps(.1, .2), steps(.3, 0), steps(.3, 0)} // .1+.2 is not .3
+	gigpo, grpo := rl.GiGPO, rl.GRPO
+	perToken := func(advantages ...float64) rl.Estimator {
+		return func(dst *rl.Credit, batch []rl.Trajectory) (*rl.Credit, error) {
+			c, err := rl.NewCredit(dst, batch)
+			c.Flat = []bool{true, true}
+			c.TokenAdvantage = advantages
+			return c, err
+		}
+	}
+	tests := []struct {
+		name     string
+		batch    []rl.Trajectory
+		estimate rl.Estimator
+		skipped  bool
+		reason   string
+	}{
+		{"GRPO", other, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return grpo(d, b, nil) }, true, "compares scores alone"},
+		{"GiGPO", other, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return gigpo(d, b, nil) }, false, "the discounted returns in s differ"},
+		{"GiGPO, equal steps", same, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return gigpo(d, b, nil) }, true, "neither scores nor steps differ"},
+		{"rounding", residue, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return grpo(d, b, nil) }, true, "centred rounding is no advantage"},
+		{"tokens", same, perToken(0, 0, 0, 0), true, "no token has one"},
+		{"tokens that cancel", same, perToken(1, 0, 0, -1), false, "Advantage, the mean, is 0, the tokens are not"},
+	}
+	for _, tt := range tests {
+		if tt.reason == "" {
+			t.Fatal("no reason")
+		}
+		c, err := tt.estimate(nil, tt.batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Flat[0] || !c.Flat[1] {
+			t.Fatalf("%s: not flat", tt.name)
+		}
+		w, err := Weights(nil, tt.batch, c, &WeightOptions{SkipFlat: true})
+		if err != nil || (w[0] == 0) != tt.skipped || (w[len(w)-1] == 0) != tt.skipped {
+			t.Errorf("%s: %s: weights %v, error %v", tt.name, tt.reason, w, err)
+		}
+	}
+	// Each trajectory is looked at alone, its excluded tokens and all.
+	mixed := []rl.Trajectory{steps(1, 0), steps(1, 0)}
+	mixed[0].Turns[0].Excluded = true
+	c, err := perToken(0, 0, 0, 2)(nil, mixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Weights(nil, mixed, c, &WeightOptions{SkipFlat: true})
+	if diff := cmp.Diff([]float64{0, 0, 1. / 3, 1. / 3}, w, near); diff != "" || err != nil {
+		t.Errorf("one of two: error %v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestWeightsErrors(t *testing.T) {
 	batch := []rl.Trajectory{trajectory(1), trajectory(2)}
 	c := credit(t, batch)
 	flat := *c
 	flat.Flat = []bool{true}
+	tokens := *c
+	tokens.TokenAdvantage = []float64{1, 2}
 	tests := []struct {
 		name  string
 		batch []rl.Trajectory
@@ -261,7 +330,8 @@ func TestWeightsErrors(t *testing.T) {
 	}{
 		{"batch", batch[:1], c, nil, rl.ErrShape, "the credit is of another batch"},
 		{"nil", batch, nil, nil, rl.ErrShape, "the credit is of another batch"},
-		{"flat", batch, &flat, &WeightOptions{SkipFlat: true}, rl.ErrShape, "Credit.Flat is of length 1"},
+		{"flat", batch, &flat, &WeightOptions{SkipFlat: true}, rl.ErrShape, "the credit is of another batch"},
+		{"tokens", batch, &tokens, nil, rl.ErrShape, "the credit is of another batch"},
 		{"mode", batch, c, &WeightOptions{Aggregation: 6}, nil, "loss: WeightOptions.Aggregation is 6"},
 		{"length", batch, c, &WeightOptions{Aggregation: SeqSumNorm}, nil, "loss: WeightOptions.Length is 0"},
 		{"negative", batch, c, &WeightOptions{Aggregation: SeqMeanTokenSumNorm, Length: -1}, nil, "loss: WeightOptions.Length is -1"},
@@ -279,7 +349,7 @@ func TestWeightsErrors(t *testing.T) {
 			t.Errorf("mode %d: error %v (-want +got):\n%s", mode, err, diff)
 		}
 		nan := []float64{math.NaN(), math.NaN(), math.NaN()}
-		if l, _, err := PPO(nil, Batch{nan, nan, nan, w}, nil); l != 0 || err != nil {
+		if l, _, err := PPO(nil, Batch{LogProb: nan, OldLogProb: nan, Advantage: nan, Weight: w}, nil); l != 0 || err != nil {
 			t.Errorf("mode %d: loss %v, %v", mode, l, err)
 		}
 	}

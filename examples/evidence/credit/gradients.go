@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -146,8 +147,10 @@ func drawTokens(rng *rand.Rand, most float64, kinks ...float64) loss.Batch {
 	n := 1 + rng.IntN(5)
 	b := loss.Batch{LogProb: make([]float64, n), OldLogProb: make([]float64, n), Advantage: make([]float64, n), Weight: make([]float64, n)}
 	for j := range n {
-		b.OldLogProb[j] = -4 * rng.Float64()
-		b.LogProb[j] = b.OldLogProb[j] + away(rng, most, kinks...)
+		old := -.1 - 4*rng.Float64()
+		d := away(rng, most, kinks...)
+		b.OldLogProb[j] = old - max(0, d) // so that both are log-probabilities
+		b.LogProb[j] = b.OldLogProb[j] + d
 		b.Advantage[j] = 2 * rng.NormFloat64()
 		b.Weight[j] = rng.Float64()
 		if rng.IntN(6) == 0 {
@@ -213,7 +216,7 @@ func drawTurnRatio(rng *rand.Rand) differentiable {
 				b.LogProb, b.OldLogProb = append(b.LogProb, 0), append(b.OldLogProb, math.NaN())
 				b.Advantage, b.Weight, turn = append(b.Advantage, math.NaN()), append(b.Weight, 0), append(turn, k)
 			}
-			old := -4 * rng.Float64()
+			old := -12 - 4*rng.Float64() // no log-ratio comes near to 12
 			b.LogProb, b.OldLogProb = append(b.LogProb, old+d[j]-m+ratio), append(b.OldLogProb, old)
 			b.Advantage, b.Weight, turn = append(b.Advantage, a), append(b.Weight, .1+rng.Float64()), append(turn, k)
 		}
@@ -281,11 +284,12 @@ func drawKL(kind loss.KLKind) func(rng *rand.Rand) differentiable {
 	}
 	return func(rng *rand.Rand) differentiable {
 		b := drawTokens(rng, []float64{1, 4, 25}[rng.IntN(3)], kinks...)
+		b.OldLogProb, b.RefLogProb = nil, b.OldLogProb
 		return byLogProb(b, func(grad []float64, b loss.Batch) (float64, error) {
-			if _, err := loss.KL(grad, b.LogProb, b.OldLogProb, b.Weight, kind); err != nil {
+			if _, err := loss.KL(grad, b, kind); err != nil {
 				return 0, err
 			}
-			return loss.KL(nil, b.LogProb, b.OldLogProb, b.Weight, value)
+			return loss.KL(nil, b, value)
 		})
 	}
 }
@@ -304,7 +308,7 @@ func drawValue(rng *rand.Rand) differentiable {
 		}
 	}
 	return differentiable{func(grad, x []float64) (float64, error) {
-		l, _, err := loss.Value(grad, x, old, y, w, o)
+		l, _, err := loss.Value(grad, loss.ValueBatch{Value: x, Old: old, Target: y, Weight: w}, o)
 		return l, err
 	}, x}
 }
@@ -340,15 +344,15 @@ func drawSAPO(rng *rand.Rand) differentiable {
 			ValueWeight: weight(), QWeight: weight(), KLWeight: weight(), EntropyWeight: weight(),
 			KL: []loss.KLKind{loss.KL3, loss.KL1, loss.KLAbs, loss.KL2}[rng.IntN(4)],
 		}
-		turns := drawTurns(rng, h, vocabulary)
+		turns := drawTurns(rng, h, vocabulary, cmp.Or(o.RMax, 10))
 		if turns != nil && smooth(turns, o, kinks) {
 			return byLogits(turns, o)
 		}
 	}
 }
 
-// drawTurns draws turns for the joint loss.
-func drawTurns(rng *rand.Rand, h loss.Head, vocabulary int) []loss.SAPOTurn {
+// drawTurns draws turns for the joint loss, whose old values are up to rMax.
+func drawTurns(rng *rand.Rand, h loss.Head, vocabulary int, rMax float64) []loss.SAPOTurn {
 	vector := func() []float64 {
 		z := make([]float64, vocabulary)
 		for k := range z {
@@ -360,7 +364,7 @@ func drawTurns(rng *rand.Rand, h loss.Head, vocabulary int) []loss.SAPOTurn {
 	turns := make([]loss.SAPOTurn, 1+rng.IntN(3))
 	for i := range turns {
 		t := loss.SAPOTurn{
-			After: vector(), Advantage: 2 * rng.NormFloat64(), OldV: 2*rng.Float64() - 1, OldQ: 2*rng.Float64() - 1,
+			After: vector(), Advantage: 2 * rng.NormFloat64(), OldV: rMax * (2*rng.Float64() - 1), OldQ: rMax * (2*rng.Float64() - 1),
 			TargetV: 6 * rng.NormFloat64(), TargetQ: 6 * rng.NormFloat64(),
 			NoPolicy: rng.IntN(6) == 0, NoV: rng.IntN(6) == 0, NoQ: rng.IntN(6) == 0,
 		}
@@ -380,17 +384,14 @@ func smooth(turns []loss.SAPOTurn, o *loss.SAPOOptions, kinks []float64) bool {
 	off := func(x float64, kinks ...float64) bool {
 		return !slices.ContainsFunc(kinks, func(k float64) bool { return math.Abs(x-k) < 1e-3 })
 	}
-	rMax := o.RMax
-	if rMax == 0 {
-		rMax = 10
-	}
+	rMax := cmp.Or(o.RMax, 10)
 	value := func(z []float64, old, target float64, clip *float64) bool {
 		x := (z[o.Head.Plus] - z[o.Head.Minus]) / o.Head.Tau
 		y := target / rMax
 		if !o.NoTargetClip {
 			y = max(-1, min(1, y))
 		}
-		up, down := old+orElse(clip, .2), old-orElse(clip, .2)
+		up, down := old/rMax+orElse(clip, .2), old/rMax-orElse(clip, .2)
 		return off(x, -1, 1) && off(max(-1, min(1, x)), up, down, 2*y-up, 2*y-down)
 	}
 	for i := range turns {
@@ -420,13 +421,9 @@ func vectors(turns []loss.SAPOTurn) [][]float64 {
 
 // gradientOf returns room for the gradient of turns and its vectors, in the order of vectors.
 func gradientOf(turns []loss.SAPOTurn) ([]loss.SAPOGrad, [][]float64) {
-	grad := make([]loss.SAPOGrad, len(turns))
+	grad := loss.NewSAPOGrad(turns)
 	var all [][]float64
-	for i := range turns {
-		for _, z := range turns[i].Logits {
-			grad[i].Logits = append(grad[i].Logits, make([]float64, len(z)))
-		}
-		grad[i].After = make([]float64, len(turns[i].After))
+	for i := range grad {
 		all = append(append(all, grad[i].Logits...), grad[i].After)
 	}
 	return grad, all

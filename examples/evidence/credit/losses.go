@@ -34,11 +34,11 @@ func withGradient(f policyLoss, b loss.Batch) calculation {
 	}
 }
 
-// tokensOf returns tokens of log-ratios D and one advantage.
+// tokensOf returns tokens of log-ratios D <= 4 and one advantage.
 func tokensOf(a float64, d ...float64) loss.Batch {
-	b := loss.Batch{LogProb: d, OldLogProb: make([]float64, len(d))}
-	for range d {
-		b.Advantage = append(b.Advantage, a)
+	var b loss.Batch
+	for _, d := range d {
+		b.LogProb, b.OldLogProb, b.Advantage = append(b.LogProb, d-4), append(b.OldLogProb, -4), append(b.Advantage, a)
 	}
 	return b
 }
@@ -59,15 +59,15 @@ func turnRatio(a float64, d ...float64) calculation {
 // divergence is the value of one token with d = ref - l, and its gradient by l.
 func divergence(kind loss.KLKind, d float64) calculation {
 	return withGradient(func(grad []float64, b loss.Batch) (float64, error) {
-		return loss.KL(grad, b.LogProb, []float64{d}, nil, kind)
-	}, tokensOf(0, 0))
+		return loss.KL(grad, b, kind)
+	}, loss.Batch{LogProb: []float64{-1024}, RefLogProb: []float64{d - 1024}})
 }
 
 // value is the value loss of one prediction, and its gradient.
 func value(o *loss.ValueOptions, old, q, y float64) calculation {
 	return func() ([]float64, error) {
 		grad := []float64{math.NaN()}
-		l, _, err := loss.Value(grad, []float64{q}, []float64{old}, []float64{y}, nil, o)
+		l, _, err := loss.Value(grad, loss.ValueBatch{Value: []float64{q}, Old: []float64{old}, Target: []float64{y}}, o)
 		return []float64{l, grad[0]}, err
 	}
 }
@@ -86,8 +86,8 @@ func joint(plus, a float64, inward bool) calculation {
 			return nil, err
 		}
 		z[4] = plus
-		turns := []loss.SAPOTurn{{Logits: [][]float64{z}, Actions: []int{0}, OldLogProb: []float64{l}, Advantage: a, OldV: .4, TargetV: 8, NoQ: true}}
-		grad := []loss.SAPOGrad{{Logits: [][]float64{make([]float64, len(z))}}}
+		turns := []loss.SAPOTurn{{Logits: [][]float64{z}, Actions: []int{0}, OldLogProb: []float64{l}, Advantage: a, OldV: 4, TargetV: 8, NoQ: true}}
+		grad := loss.NewSAPOGrad(turns)
 		head := e17Head
 		head.Inward = inward
 		total, _, err := loss.SAPO(grad, turns, &loss.SAPOOptions{Head: head, KLWeight: new(0.0)})
@@ -274,10 +274,10 @@ func lossCases() []worked {
 		{"E19 seq-mean-token-sum-norm", []float64{1.125}, exact, aggregated(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenSumNorm, Length: 8})},
 		{"3.10 turn-mean-token-mean", []float64{5. / 3}, exact, aggregatedTurns(&loss.WeightOptions{Aggregation: loss.TurnMeanTokenMean}, 2, 6)},
 		{"3.10 SeqUnit Row, three rows", []float64{6, 5. / 3, 2.25, .75}, exact, join( // 18 of three rows; means 1, 2, 2; 18 of K 8; 18 of three and 8
-			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenSum, PerTurn: true}, 2, 6),
-			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenMean, PerTurn: true}, 2, 6),
-			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqSumNorm, Length: 8, PerTurn: true}, 2, 6),
-			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenSumNorm, Length: 8, PerTurn: true}, 2, 6))},
+			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenSum, TurnSequences: true}, 2, 6),
+			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenMean, TurnSequences: true}, 2, 6),
+			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqSumNorm, Length: 8, TurnSequences: true}, 2, 6),
+			aggregatedTurns(&loss.WeightOptions{Aggregation: loss.SeqMeanTokenSumNorm, Length: 8, TurnSequences: true}, 2, 6))},
 		{"E20 AdamW", []float64{.899000002, .798101004}, 9, adamW},
 		{"E20 clip", []float64{5, .6, .8}, exact, clipped},
 		{"E20 adaptive KL .03", []float64{.0100256}, exact, adaptive(.03)},

@@ -46,7 +46,7 @@ func drawStep(rng *rand.Rand) (batch []rl.Trajectory, c *rl.Credit, s step, err 
 	s.turn = loss.Turns(nil, batch)
 	s.Advantage = c.TokenAdvantages(nil, batch)
 	for range s.Advantage {
-		old := -4 * rng.Float64()
+		old := -3 - 4*rng.Float64()
 		s.OldLogProb = append(s.OldLogProb, old)
 		s.LogProb = append(s.LogProb, old+.3*rng.NormFloat64())
 		s.ref = append(s.ref, -4*rng.Float64())
@@ -79,13 +79,13 @@ func (s step) split(ends []int, f func(grad []float64, part step) (float64, erro
 // aggregations calls f with the weights of every aggregation.
 func aggregations(rng *rand.Rand, batch []rl.Trajectory, c *rl.Credit, f func(weight []float64) error) error {
 	for a := loss.TokenMean; a <= loss.SeqMeanTokenSumNorm; a++ {
-		o := &loss.WeightOptions{Aggregation: a, PerTurn: rng.IntN(2) == 0, Length: 1 + rng.IntN(20), SkipFlat: rng.IntN(2) == 0}
+		o := &loss.WeightOptions{Aggregation: a, TurnSequences: rng.IntN(2) == 0, Length: 1 + rng.IntN(20), SkipFlat: rng.IntN(2) == 0}
 		w, err := loss.Weights(nil, batch, c, o)
 		if err == nil {
 			err = f(w)
 		}
 		if err != nil {
-			return fmt.Errorf("aggregation %d, PerTurn %v: %w", a, o.PerTurn, err)
+			return fmt.Errorf("aggregation %d, TurnSequences %v: %w", a, o.TurnSequences, err)
 		}
 	}
 	return nil
@@ -114,10 +114,11 @@ func splitTokens(rng *rand.Rand) error {
 		}},
 		{"Reinforce", func(grad []float64, p step) (float64, error) { return loss.Reinforce(grad, p.Batch) }},
 		{"KL", func(grad []float64, p step) (float64, error) {
-			return loss.KL(grad, p.LogProb, p.ref, p.Weight, loss.KL3)
+			p.RefLogProb = p.ref
+			return loss.KL(grad, p.Batch, loss.KL3)
 		}},
 		{"Value", func(grad []float64, p step) (float64, error) {
-			l, _, err := loss.Value(grad, p.LogProb, p.OldLogProb, p.ref, p.Weight, nil)
+			l, _, err := loss.Value(grad, loss.ValueBatch{Value: p.LogProb, Old: p.OldLogProb, Target: p.ref, Weight: p.Weight}, nil)
 			return l, err
 		}},
 	}
@@ -157,7 +158,7 @@ func splitSAPO(rng *rand.Rand) error {
 	h := loss.Head{Plus: 4, Minus: 1, Tau: 2, Inward: rng.IntN(2) == 0}
 	var turns []loss.SAPOTurn
 	for range rng.IntN(4) {
-		turns = append(turns, drawTurns(rng, h, 5)...)
+		turns = append(turns, drawTurns(rng, h, 5, 10)...)
 	}
 	o := &loss.SAPOOptions{Head: h}
 	whole, all := gradientOf(turns)

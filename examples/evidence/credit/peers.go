@@ -34,7 +34,8 @@ func peerCases() []worked {
 	case24.OldLogProb[1], case24.Weight = -200, []float64{1, 0}
 	gone := tokensOf(1, math.NaN(), math.Inf(1))
 	gone.Weight = make([]float64, 2)
-	products := loss.Batch{LogProb: []float64{math.Log(1.1), 0, math.Log(.9)}, OldLogProb: make([]float64, 3), Advantage: []float64{1, 2, 3}, Weight: []float64{1, 1, 1}}
+	products := tokensOf(1, math.Log(1.1), 0, math.Log(.9))
+	products.Advantage, products.Weight = []float64{1, 2, 3}, []float64{1, 1, 1}
 	short := products
 	short.Advantage = []float64{1}
 	shape := func(err error) bool { return errors.Is(err, rl.ErrShape) }
@@ -144,7 +145,7 @@ func alone(s rl.Singleton) calculation {
 // weightedValue is the value loss of an error, unclipped.
 func weightedValue(e, weight float64) calculation {
 	return func() ([]float64, error) {
-		l, _, err := loss.Value(nil, []float64{e}, nil, []float64{0}, []float64{weight}, &loss.ValueOptions{Clip: new(0.0)})
+		l, _, err := loss.Value(nil, loss.ValueBatch{Value: []float64{e}, Target: []float64{0}, Weight: []float64{weight}}, &loss.ValueOptions{Clip: new(0.0)})
 		return []float64{l}, err
 	}
 }
@@ -165,7 +166,7 @@ func stillMoves() ([]float64, error) {
 			return nil, err
 		}
 		grads[i] = make([]float64, len(batch))
-		if _, err := loss.KL(grads[i], l, l, w, loss.KL1); err != nil {
+		if _, err := loss.KL(grads[i], loss.Batch{LogProb: l, RefLogProb: l, Weight: w}, loss.KL1); err != nil {
 			return nil, err
 		}
 	}

@@ -545,7 +545,7 @@ func expectedKL(rng *rand.Rand) error {
 		backward[a] = (p - math.Exp(r)) / t
 		for _, kind := range kinds {
 			g := make([]float64, 1)
-			if _, err := loss.KL(g, []float64{l}, []float64{r}, nil, kind); err != nil {
+			if _, err := loss.KL(g, loss.Batch{LogProb: []float64{l}, RefLogProb: []float64{r}}, kind); err != nil {
 				return err
 			}
 			if _, err := h.LogProb(got[kind], z, a, p*g[0]); err != nil {
@@ -597,8 +597,8 @@ func lossesFinite(rng *rand.Rand) error {
 		}
 		return x
 	}
-	b := loss.Batch{LogProb: draw(), OldLogProb: draw(), Advantage: draw(), Weight: make([]float64, n)}
-	ref, turn, kept := draw(), make([]int, n), 0
+	b := loss.Batch{LogProb: draw(), OldLogProb: draw(), Advantage: draw(), RefLogProb: draw(), Weight: make([]float64, n)}
+	turn, kept := make([]int, n), 0
 	for j := range n {
 		b.Advantage[j] = 10 * rng.NormFloat64()
 		turn[j] = j / 2
@@ -610,7 +610,7 @@ func lossesFinite(rng *rand.Rand) error {
 			kept++
 			continue
 		}
-		b.LogProb[j], ref[j] = math.NaN(), math.Inf(1) // never read
+		b.LogProb[j], b.RefLogProb[j] = math.NaN(), math.Inf(1) // never read
 	}
 	for _, f := range []struct {
 		name string
@@ -622,10 +622,10 @@ func lossesFinite(rng *rand.Rand) error {
 		{"SoftGate", func(grad []float64) (float64, error) { l, _, err := loss.SoftGate(grad, b, nil); return l, err }},
 		{"Reinforce", func(grad []float64) (float64, error) { return loss.Reinforce(grad, b) }},
 		{"KL", func(grad []float64) (float64, error) {
-			return loss.KL(grad, b.LogProb, ref, b.Weight, loss.KLKind(rng.IntN(7)))
+			return loss.KL(grad, b, loss.KLKind(rng.IntN(7)))
 		}},
 		{"Value", func(grad []float64) (float64, error) {
-			l, _, err := loss.Value(grad, b.LogProb, b.OldLogProb, ref, b.Weight, nil)
+			l, _, err := loss.Value(grad, loss.ValueBatch{Value: b.LogProb, Old: b.OldLogProb, Target: b.RefLogProb, Weight: b.Weight}, nil)
 			return l, err
 		}},
 	} {

@@ -70,12 +70,8 @@ func explained() ([]float64, error) {
 }
 
 func effective() ([]float64, error) {
-	b := loss.Batch{OldLogProb: make([]float64, 4), Advantage: make([]float64, 4)}
-	for _, rho := range []float64{1, 1, 2, .5} {
-		b.LogProb = append(b.LogProb, math.Log(rho))
-	}
-	_, stats, err := loss.PPO(nil, b, nil)
-	return []float64{stats.EffectiveShare}, err
+	_, stats, err := loss.PPO(nil, tokensOf(0, 0, 0, math.Log(2), math.Log(.5)), nil) // of ratios 1, 1, 2 and .5
+	return []float64{stats.ESS}, err
 }
 
 // zeroVariance returns the share of groups, by their size, in which nobody learns, if each trajectory succeeds with probability p:

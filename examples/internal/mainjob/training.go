@@ -175,21 +175,19 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 	if err != nil {
 		return err
 	}
-	weights, err := loss.Weights(nil, batch, credit, nil) // 0 for episodes that could not be judged
+	b, err := loss.NewBatch(nil, batch, credit, nil) // of weight 0 for episodes that could not be judged
 	if err != nil {
 		return err
 	}
 	j.result.Trajectories = batch
-	n := len(choices)
-	logp, old, grad := make([]float64, n), make([]float64, n), make([]float64, n)
-	advantages := credit.TokenAdvantages(nil, batch)
+	grad := make([]float64, len(choices))
 	for range epochs {
 		var scratch []float64
 		for k, c := range choices {
 			scratch = policy.LogProbs(scratch, c.Candidates, 1)
-			logp[k], old[k] = scratch[c.Chosen], c.LogProb
+			b.LogProb[k] = scratch[c.Chosen]
 		}
-		if _, _, err := loss.PPO(grad, loss.Batch{LogProb: logp, OldLogProb: old, Advantage: advantages, Weight: weights}, nil); err != nil {
+		if _, _, err := loss.PPO(grad, *b, nil); err != nil {
 			return err
 		}
 		for k, c := range choices {
