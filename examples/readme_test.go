@@ -13,7 +13,7 @@ import (
 
 // programs are the complete programs of the README, in order: each Go block is the program's source without its first comment, and the text block after
 // it is what the program prints.
-var programs = []string{"quickstart/select"}
+var programs = []string{"quickstart/select", "quickstart/credit"}
 
 func TestReadme(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "README.md"))
