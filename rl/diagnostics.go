@@ -6,6 +6,7 @@ import "math"
 type Diagnostics struct {
 	Trajectories int
 	Voters       int            // trajectories with a vote
+	Successes    int            // voters whose verdict is a success; without a verdict, whose score is above 0
 	NoVote       map[string]int // trajectories without one, by reason
 	Turns        int            // of all trajectories
 	VotingTurns  int
@@ -47,6 +48,9 @@ func (c *Credit) Diagnose(batch []Trajectory) (Diagnostics, error) {
 		switch reason := c.NoVote[i]; reason {
 		case "":
 			d.Voters++
+			if t.Success != nil && *t.Success || t.Success == nil && t.Score() > 0 {
+				d.Successes++
+			}
 		case reasonNoTrainable:
 			d.NoVote[reason]++
 		default:

@@ -52,6 +52,8 @@ func TestDiagnose(t *testing.T) {
 		batch[i].Turns[len(batch[i].Turns)-1].End = Terminated
 	}
 	batch[0].Turns[1].Excluded = true
+	batch[2].Success = new(true)
+	batch[6].Success = new(false)
 	c := mustGRPO(t, batch, &GRPOOptions{Norm: Norm{Std: StdNone}})
 	got, err := c.Diagnose(batch)
 	if err != nil {
@@ -59,7 +61,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	// Voting turns: 0.0 and 0.2 (advantage 5), 1.0 (-5), 2.0 (alone in its group), 3.0 and 6.0 (equal scores).
 	want := Diagnostics{
-		Trajectories: 7, Voters: 5, NoVote: map[string]int{"lost": 1, "no trainable token": 1}, Turns: 10, VotingTurns: 6,
+		Trajectories: 7, Voters: 5, Successes: 3, NoVote: map[string]int{"lost": 1, "no trainable token": 1}, Turns: 10, VotingTurns: 6,
 		Groups: 2, Singletons: 1, ZeroVarianceShare: .5,
 		SingletonShare: 4. / 6, // all but the two of group a in s
 		EffectiveShare: .5, LargeShare: .5, Mean: 5. / 6, Std: math.Sqrt(75./6 - 25./36), Min: -5, Max: 5,

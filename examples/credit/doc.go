@@ -4,7 +4,7 @@
 //
 //	go build ./examples/credit
 //	credit -list
-//	credit -method NAME [-options JSON] [-in rows|trajectories] [-diagnostics] [-dot FILE] [FILE ...] < in.jsonl > out.jsonl
+//	credit -method NAME [-options JSON] [-in rows|trajectories] [-lenient] [-diagnostics] [-dot FILE] [FILE ...] < in.jsonl > out.jsonl
 //	credit -method NAME -batches ...
 //
 // The same input gives the same bytes. Exit codes: 0 done, 1 failed, 2 bad flags or options, 130 interrupted. Errors name
@@ -50,8 +50,9 @@
 //	value_targets, q_targets   per turn; from sapo and turn-gae, q_targets from sapo alone
 //	no_vote                    text, if the trajectory has no vote: why; do not train on it
 //
-// Columns under other names come back unchanged, so a misspelt one is ignored; a warning tells of columns that the estimator
-// reads and no row of the first batch has. NaN and Infinity are errors: write 0 where mask is 0. Columns that are null or
+// Columns under other names come back unchanged, so a misspelt one is ignored; it is an error if no row of a batch has a
+// column that the estimator needs, unless -lenient is given. Warnings on standard error, which change nothing, tell of what is
+// seldom meant: groups of one, equal ids without step, a batch without any success, or with nothing else. NaN and Infinity are errors: write 0 where mask is 0. Columns that are null or
 // empty are left out, and those that are read come first. Package rl/token says more.
 //
 // # Trajectories
@@ -98,8 +99,11 @@
 //
 //	    def __call__(self, rows):
 //	        lines = [json.dumps(row, allow_nan=False) + "\n" for row in rows]
-//	        self.process.stdin.write("".join(lines) + "\n")
-//	        self.process.stdin.flush()
+//	        try:
+//	            self.process.stdin.write("".join(lines) + "\n")
+//	            self.process.stdin.flush()
+//	        except BrokenPipeError:
+//	            pass  # it has ended
 //	        result = []
 //	        for line in self.process.stdout:
 //	            if line == "\n":

@@ -36,6 +36,7 @@ type filter struct {
 	guessed     bool   // whether that line told
 	batches     bool   // whether empty lines end batches
 	diagnostics bool
+	lenient     bool   // whether columns may be missing
 	dot         string // file for the graphs; empty for none
 	mile        *rl.MileGPOOptions
 	stdout      io.Writer
@@ -44,9 +45,9 @@ type filter struct {
 	// The batch being read. Its lines became rows or trajectories, by format.
 	rows         []token.Row
 	trajectories []rl.Trajectory
-	at           []place // where each line stood
-	answered     int     // batches before it
-	checked      bool    // whether one before it had lines
+	at           []place         // where each line stood
+	answered     int             // batches before it
+	warned       map[string]bool // kinds of warnings that were written
 
 	credit *rl.Credit // memory of the last batch
 	out    bytes.Buffer
@@ -261,9 +262,14 @@ func (f *filter) give() error {
 		if batch, err = token.FromRows(rows); err != nil {
 			return err
 		}
-		f.warn()
+		if err := f.complete(); err != nil {
+			return err
+		}
 	}
 	if f.credit, err = f.estimate(f.credit, batch); err != nil {
+		return err
+	}
+	if err := f.warn(rows, batch); err != nil {
 		return err
 	}
 	if err := token.SetCredit(rows, batch, f.credit); err != nil {
@@ -319,32 +325,91 @@ var given = map[string]func(token.Row) bool{
 	"values":       func(r token.Row) bool { return len(r.Values) > 0 },
 	"logprobs":     func(r token.Row) bool { return len(r.LogProbs) > 0 },
 	"ref_logprobs": func(r token.Row) bool { return len(r.RefLogProbs) > 0 },
+	"end":          func(token.Row) bool { return true }, // terminated, if not given
 	"mask":         func(r token.Row) bool { return len(r.Mask) > 0 },
 
 	"rewards or turn_rewards": func(r token.Row) bool { return len(r.Rewards)+len(r.TurnRewards) > 0 },
 }
 
-// warn tells, for the first batch, of columns that the method reads and no row has: a column under another name is kept and
+// complete returns an error if no row of the batch has a column that the method reads: one under another name is kept and
 // otherwise ignored, and then everything in its place is 0 or equal.
-func (f *filter) warn() {
-	if f.checked {
-		return
-	}
-	f.checked = true
-	others := map[string]bool{}
-	for i := range f.rows {
-		for name := range f.rows[i].Extra {
-			others[name] = true
-		}
+func (f *filter) complete() error {
+	if f.lenient {
+		return nil
 	}
 	for _, column := range append([]string{"mask", "rewards or turn_rewards"}, f.reads...) {
 		if slices.ContainsFunc(f.rows, given[column]) {
 			continue
 		}
-		fmt.Fprintf(f.stderr, "credit: warning: no row of the first batch has %s, which %s reads", column, f.method)
-		if len(others) > 0 {
-			fmt.Fprintf(f.stderr, "; columns that are not read: %s", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+		others := map[string]bool{}
+		for i := range f.rows {
+			for name := range f.rows[i].Extra {
+				others[fmt.Sprintf("%.40s", name)] = true
+			}
 		}
-		fmt.Fprintln(f.stderr)
+		hint := ""
+		if len(others) > 0 {
+			hint = "; columns that are not read: " + strings.Join(slices.Sorted(maps.Keys(others)), ", ")
+		}
+		return fmt.Errorf("no row of the batch has %s, which %s reads%s; -lenient goes on without", column, f.method, hint)
+	}
+	return nil
+}
+
+// warn tells, once each, of what is allowed and seldom meant.
+func (f *filter) warn(rows []token.Row, batch []rl.Trajectory) error {
+	ids := map[string]int{}
+	var truncated, withFinal bool
+	without := -1 // a row without a group
+	for i := range rows {
+		r := &rows[i]
+		truncated = truncated || r.End == rl.Truncated
+		withFinal = withFinal || r.FinalValue != nil
+		if r.Group == "" && r.Step == nil {
+			without = i
+		}
+		if r.ID == "" || r.Step != nil {
+			continue
+		}
+		if first, ok := ids[r.ID]; ok {
+			f.warnOnce("id", "rows %d and %d have the id %.40q and no step: each is a trajectory of its own", first, i, r.ID)
+		} else {
+			ids[r.ID] = i
+		}
+	}
+	if slices.Contains(f.reads, "group") {
+		switch {
+		case without >= 0 && slices.ContainsFunc(rows, given["group"]):
+			f.warnOnce("group", "row %d has no group, others have one", without)
+		case f.credit.Singletons > 0 && f.credit.Groups == 0:
+			f.warnOnce("group", "every group has one rollout: there is nothing to compare")
+		}
+	}
+	if withFinal && !truncated {
+		f.warnOnce("end", "final_value is given, but no end is truncated: it is not used")
+	}
+	if !slices.Contains(f.reads, "final_state") {
+		return nil
+	}
+	d, err := f.credit.Diagnose(batch)
+	switch {
+	case err != nil:
+		return err
+	case d.Voters > 1 && d.Successes == 0:
+		f.warnOnce("success", "no trajectory is a success: give success, or the option SuccessAbove")
+	case d.Voters > 1 && d.Successes == d.Voters:
+		f.warnOnce("success", "every trajectory is a success: give success, or the option SuccessAbove")
+	}
+	return nil
+}
+
+// warnOnce writes a warning of a kind unless there was one.
+func (f *filter) warnOnce(kind, format string, args ...any) {
+	if f.warned == nil {
+		f.warned = map[string]bool{}
+	}
+	if !f.warned[kind] {
+		f.warned[kind] = true
+		fmt.Fprintf(f.stderr, "credit: warning: "+format+"\n", args...)
 	}
 }

@@ -40,7 +40,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.BoolVar(&f.batches, "batches", false, "an empty line ends a batch, which is then answered; else the whole input is one")
 	flags.BoolVar(&f.diagnostics, "diagnostics", false, "describe what the credit of each batch can teach, as a line of JSON on standard error")
 	flags.StringVar(&f.dot, "dot", "", "write the graphs of MileGPO to this `file`, in the language of Graphviz, anew for each batch")
-	all := flags.Bool("list", false, "print the estimators with their options, a line of JSON each, and do nothing else")
+	flags.BoolVar(&f.lenient, "lenient", false, "go on where no row has a column that the estimator reads: it is 0 or empty then")
+	all := flags.Bool("list", false, "print the estimators with their options, a line of JSON each, or that of -method, and do nothing else")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -52,7 +53,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return code
 	}
 	if *all {
-		if err := list(stdout); err != nil {
+		if _, err := method.Find(f.method); f.method != "" && err != nil {
+			return fail(2, err)
+		}
+		if err := list(stdout, f.method); err != nil {
 			return fail(1, err)
 		}
 		return 0
@@ -116,10 +120,13 @@ func beta(options any) float64 {
 	return 0
 }
 
-// list writes all methods.
-func list(w io.Writer) error {
+// list writes all methods, or the one of a name.
+func list(w io.Writer, name string) error {
 	enc := json.NewEncoder(w)
 	for _, m := range method.All() {
+		if name != "" && m.Name != name {
+			continue
+		}
 		o := m.Options()
 		t := reflect.TypeOf(o).Elem()
 		if err := enc.Encode(struct {

@@ -230,7 +230,7 @@ func TestMask(t *testing.T) {
 func TestOtherColumns(t *testing.T) {
 	const in = `{"obs":{"b":[1,{"c":null}],"a":"é😀\u2028</"},"mask":[1],"big":123456789012345678901234567890.50,"group":"g","none":null,"advantages":[7,8,9],"no_vote":"old","ids":[3]}`
 	const want = `{"group":"g","ids":[3],"mask":[1],"advantages":[0.0],"turn_advantages":[0.0],"big":123456789012345678901234567890.50,"none":null,"obs":{"b":[1,{"c":null}],"a":"é😀\u2028</"}}`
-	if diff := cmp.Diff(want+"\n", must(t, in, "-method", "grpo")); diff != "" { // no newline at the end of in
+	if diff := cmp.Diff(want+"\n", must(t, in, "-method", "grpo", "-lenient")); diff != "" { // no newline at the end of in
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -261,7 +261,7 @@ func TestFormat(t *testing.T) {
 	if _, _, stderr := try(t, both, "-method", "grpo", "-in", "trajectories"); stderr == "" || strings.Contains(stderr, "see -in") {
 		t.Errorf("printed %q, but -in is given", stderr)
 	}
-	if got := must(t, both, "-method", "grpo", "-in", "rows"); !strings.Contains(got, `"turn_advantages":[0.0]`) {
+	if got := must(t, both, "-method", "grpo", "-in", "rows", "-lenient"); !strings.Contains(got, `"turn_advantages":[0.0]`) {
 		t.Errorf("printed %q", got)
 	}
 }
@@ -361,7 +361,9 @@ func TestFiles(t *testing.T) {
 func TestErrors(t *testing.T) {
 	const good = `{"id":"x","mask":[1],"rewards":[1]}` + "\n"
 	const turn = `{"turns":[{"end":"terminated"}]}` + "\n"
-	method := func(name string, more ...string) []string { return append([]string{"-method", name}, more...) }
+	method := func(name string, more ...string) []string {
+		return append([]string{"-method", name, "-lenient"}, more...)
+	}
 	tests := []struct {
 		name   string
 		in     string
@@ -405,11 +407,11 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	// The batches before the one that fails are answered.
-	code, stdout, stderr := try(t, good+"\n\n"+good+`{"mask":[1],"rewards":[NaN]}`+"\n\n"+good, "-method", "grpo", "-batches")
-	if want := must(t, good, "-method", "grpo") + "\n\n"; code != 1 || stdout != want || !strings.Contains(stderr, "stdin:5 (line 2 of batch 3): token: rewards[0]") {
+	code, stdout, stderr := try(t, good+"\n\n"+good+`{"mask":[1],"rewards":[NaN]}`+"\n\n"+good, "-method", "grpo", "-lenient", "-batches")
+	if want := must(t, good, "-method", "grpo", "-lenient") + "\n\n"; code != 1 || stdout != want || !strings.Contains(stderr, "stdin:5 (line 2 of batch 3): token: rewards[0]") {
 		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
 	}
-	code, _, stderr = try(t, "\n"+good, "-method", "token-gae", "-options", `{"Norm":{"Singleton":"error"}}`, "-batches")
+	code, _, stderr = try(t, "\n"+good, "-method", "token-gae", "-lenient", "-options", `{"Norm":{"Singleton":"error"}}`, "-batches")
 	if code != 1 || !strings.Contains(stderr, "batch 2") {
 		t.Errorf("exit code %d, printed %q", code, stderr)
 	}
@@ -438,7 +440,7 @@ func TestBrokenStreams(t *testing.T) {
 			t.Errorf("%s: no reason", tt.name)
 		}
 		var stderr bytes.Buffer
-		if code := run(t.Context(), []string{"-method", "grpo"}, tt.stdin, tt.stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), tt.want) {
+		if code := run(t.Context(), []string{"-method", "grpo", "-lenient"}, tt.stdin, tt.stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), tt.want) {
 			t.Errorf("%s: exit code %d, printed %q, want %q: %s", tt.name, code, stderr.String(), tt.want, tt.reason)
 		}
 	}
@@ -499,7 +501,7 @@ func TestInterrupted(t *testing.T) {
 	if err := f.answer(ctx); !errors.Is(err, context.Canceled) || out.Len() > 0 {
 		t.Errorf("error %v, wrote %q", err, out.String())
 	}
-	if code := run(ctx, []string{"-method", "grpo"}, strings.NewReader(everything), &out, io.Discard); code != 130 || out.Len() > 0 {
+	if code := run(ctx, []string{"-method", "grpo", "-lenient"}, strings.NewReader(everything), &out, io.Discard); code != 130 || out.Len() > 0 {
 		t.Errorf("exit code %d, wrote %q", code, out.String())
 	}
 }
@@ -565,21 +567,23 @@ func TestDot(t *testing.T) {
 	}
 }
 
-// A column that the method reads and no row has is told, once.
-func TestWarnings(t *testing.T) {
+// Where no row has a column that the method reads, there is no credit, unless it is asked for.
+func TestMissingColumns(t *testing.T) {
 	const in = `{"mask":[1],"reward":[1],"group":"g","state":["s"]}` + "\n"
-	code, _, stderr := try(t, in+"\n"+in, "-method", "gigpo", "-batches")
-	want := "credit: warning: no row of the first batch has rewards or turn_rewards, which gigpo reads; columns that are not read: reward, state\n" +
-		"credit: warning: no row of the first batch has states, which gigpo reads; columns that are not read: reward, state\n"
-	if diff := cmp.Diff(want, stderr); diff != "" || code != 0 {
-		t.Errorf("exit code %d (-want +got):\n%s", code, diff)
+	code, stdout, stderr := try(t, in+"\n"+in, "-method", "gigpo", "-batches")
+	want := "credit: batch 1: no row of the batch has rewards or turn_rewards, which gigpo reads; columns that are not read: reward, state; -lenient goes on without\n"
+	if diff := cmp.Diff(want, stderr); diff != "" || code != 1 || stdout != "" {
+		t.Errorf("exit code %d, printed %q (-want +got):\n%s", code, stdout, diff)
 	}
-	if _, _, stderr := try(t, `{"mask":[1],"rewards":[0]}`, "-method", "reinforce++"); stderr != "" {
+	if code, _, stderr := try(t, in+in, "-method", "gigpo", "-lenient"); stderr != "" || code != 0 {
+		t.Errorf("-lenient: exit code %d, printed %q", code, stderr)
+	}
+	if code, _, stderr := try(t, `{"mask":[1],"rewards":[0]}`, "-method", "reinforce++"); stderr != "" || code != 0 {
 		t.Errorf("printed %q, but nothing is missing", stderr)
 	}
-	_, _, stderr = try(t, `{"mask":[1],"rewards":[0],"logprobs":[-1]}`, "-method", "reinforce++", "-options", `{"KLPenalty":0.1}`)
-	if want := "credit: warning: no row of the first batch has ref_logprobs, which reinforce++ reads\n"; stderr != want {
-		t.Errorf("a divergence without a reference: printed %q, want %q", stderr, want)
+	code, _, stderr = try(t, `{"mask":[1],"rewards":[0],"logprobs":[-1]}`, "-method", "reinforce++", "-options", `{"KLPenalty":0.1}`)
+	if code != 1 || !strings.Contains(stderr, "no row of the batch has ref_logprobs, which reinforce++ reads") {
+		t.Errorf("a divergence without a reference: exit code %d, printed %q", code, stderr)
 	}
 	for _, m := range method.All() {
 		f := filter{method: m.Name}
@@ -591,6 +595,46 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("%s reads %q, which is no column", m.Name, column)
 			}
 		}
+	}
+}
+
+// What is allowed and seldom meant is told, once.
+func TestWarnings(t *testing.T) {
+	row := func(more string) string { return `{"mask":[1],"rewards":[1]` + more + "}\n" }
+	graph := `,"group":"g","states":["s"],"final_state":"f"`
+	tests := []struct {
+		in, method, want, reason string
+	}{
+		{row(`,"group":"g"`) + row(`,"group":"g"`), "grpo", "", "nothing is odd"},
+		{row(`,"group":"a"`) + row(`,"group":"b"`), "grpo", "every group has one rollout: there is nothing to compare", "the group is that of the task"},
+		{row(`,"group":"a"`) + row(`,"group":"a"`) + row(``), "grpo", "row 2 has no group, others have one", "forgotten"},
+		{row(`,"group":"a","id":"x"`) + row(`,"group":"a","id":"x"`) + row(`,"group":"a","id":"x"`), "grpo", `rows 0 and 1 have the id "x" and no step: each is a trajectory of its own`,
+			"turns of one trajectory need a step"},
+		{row(`,"group":"a","id":"x","step":0`) + row(`,"group":"a","id":"x","step":1`) + row(`,"group":"a"`), "grpo", "", "with steps"},
+		{row(`,"values":[0],"final_value":1`), "token-gae", "final_value is given, but no end is truncated: it is not used", "the end is forgotten"},
+		{row(`,"values":[0],"final_value":1,"end":"truncated"`), "token-gae", "", "used"},
+		{row(graph) + row(graph), "milegpo", "every trajectory is a success: give success, or the option SuccessAbove", "dense rewards"},
+		{row(graph+`,"success":false`) + row(graph+`,"success":false`), "graphgpo", "no trajectory is a success: give success, or the option SuccessAbove", "no goal"},
+		{row(graph) + row(graph+`,"success":false`), "milegpo", "", "one of each"},
+	}
+	for _, tt := range tests {
+		if tt.want != "" {
+			tt.want = "credit: warning: " + tt.want + "\n"
+		}
+		code, stdout, stderr := try(t, tt.in+"\n"+tt.in, "-method", tt.method, "-batches")
+		if code != 0 || stderr != tt.want || stdout == "" || tt.reason == "" {
+			t.Errorf("%s, %s: exit code %d, printed %q, want %q (%s)", tt.method, tt.in, code, stderr, tt.want, tt.reason)
+		}
+	}
+}
+
+func TestListOne(t *testing.T) {
+	code, stdout, _ := try(t, "", "-list", "-method", "sapo")
+	if code != 0 || strings.Count(stdout, "\n") != 1 || !strings.Contains(stdout, `"sapo"`) {
+		t.Errorf("exit code %d, printed %q", code, stdout)
+	}
+	if code, _, stderr := try(t, "", "-list", "-method", "ppo"); code != 2 || !strings.Contains(stderr, `no method "ppo"`) {
+		t.Errorf("exit code %d, printed %q", code, stderr)
 	}
 }
 

@@ -13,7 +13,8 @@
 //
 // [NewValueBatch] does the same for a critic of turns and [Value], [SAPOTurns] for the logits of the joint loss [SAPO].
 // [Weights], [TurnWeights] and [Turns] have what they are made of: an aggregation and the masks turned into weights, and which
-// tokens are one turn. For micro-batches cut the slices; the weights are those of the whole step.
+// tokens are one turn. For micro-batches, parts of one step, cut the slices; the weights are those of the whole step. For
+// mini-batches, each a step of its own, use [Batch.Take].
 //
 // # Losses
 //

@@ -1,11 +1,17 @@
 package loss
 
-import "github.com/throughline-go/throughline/rl"
+import (
+	"fmt"
+
+	"github.com/throughline-go/throughline/rl"
+)
 
 // NewBatch returns what a policy loss and [KL] read of rollouts and their credit: one position per token of batch that has
 // Trainable set, in the order of trajectories, turns and tokens. OldLogProb and RefLogProb are LogProb and RefLogProb of the
 // tokens, Advantage is [rl.Credit.TokenAdvantages], and Weight is [Weights] with the options o: 0 at tokens of turns without a
 // vote, which stay in the slices but are never read.
+//
+// RefLogProb is empty, and KL then refuses the batch, if none of the tokens has one.
 //
 // LogProb is a copy of OldLogProb, so that each ratio is 1. The caller overwrites it with the log-probabilities under the model
 // being trained, in the same order and before each pass; on the first pass, where the model is still the one that sampled,
@@ -26,17 +32,80 @@ func NewBatch(dst *Batch, batch []rl.Trajectory, c *rl.Credit, o *WeightOptions)
 	dst.Weight = w
 	dst.Advantage = c.TokenAdvantages(dst.Advantage, batch)
 	dst.OldLogProb, dst.RefLogProb = dst.OldLogProb[:0], dst.RefLogProb[:0]
+	reference := false
 	for i := range batch {
 		for k := range batch[i].Turns {
 			for _, t := range batch[i].Turns[k].Tokens {
 				if t.Trainable {
 					dst.OldLogProb = append(dst.OldLogProb, t.LogProb)
 					dst.RefLogProb = append(dst.RefLogProb, t.RefLogProb)
+					reference = reference || t.RefLogProb != 0
 				}
 			}
 		}
 	}
+	if !reference {
+		dst.RefLogProb = dst.RefLogProb[:0]
+	}
 	dst.LogProb = append(dst.LogProb[:0], dst.OldLogProb...)
+	return dst, nil
+}
+
+// Take returns the given positions of b, in their order, for a mini-batch: a part of the rollouts that is an optimiser step of
+// its own. Weights are scaled so that their sum is that of all of b: the mean over the tokens of b becomes the mean over
+// those that were taken. (Micro-batches, parts of one step, are plain slices of b, whose weights stay.) Slices of b that are
+// empty are empty in the result.
+//
+// It is written over dst, whose memory must not be that of b, or a new Batch if that is nil. The error is a [*rl.FieldError]
+// for a position that is not in b, or around [rl.ErrShape] for a slice of another length. O(length) time, deterministic.
+func (b *Batch) Take(dst *Batch, positions []int) (*Batch, error) {
+	n := len(b.LogProb)
+	for i, j := range positions {
+		if j < 0 || j >= n {
+			return nil, wrong(at("positions", i), j, fmt.Sprintf("a position in %d", n), nil)
+		}
+	}
+	if dst == nil {
+		dst = new(Batch)
+	}
+	for _, x := range [...]struct {
+		name string
+		to   *[]float64
+		from []float64
+	}{
+		{"LogProb", &dst.LogProb, b.LogProb}, {"OldLogProb", &dst.OldLogProb, b.OldLogProb}, {"RefLogProb", &dst.RefLogProb, b.RefLogProb},
+		{"Advantage", &dst.Advantage, b.Advantage}, {"Weight", &dst.Weight, b.Weight},
+	} {
+		*x.to = (*x.to)[:0]
+		if len(x.from) == 0 {
+			continue
+		}
+		if err := length(x.name, len(x.from), "LogProb", n); err != nil {
+			return nil, err
+		}
+		for _, j := range positions {
+			*x.to = append(*x.to, x.from[j])
+		}
+	}
+	if b.Weight == nil {
+		dst.Weight = nil
+		return dst, nil
+	}
+	if dst.Weight == nil {
+		dst.Weight = []float64{} // nil weights mean something else
+	}
+	var all, taken float64
+	for _, w := range b.Weight {
+		all += w
+	}
+	for _, w := range dst.Weight {
+		taken += w
+	}
+	if taken > 0 {
+		for j := range dst.Weight {
+			dst.Weight[j] *= all / taken
+		}
+	}
 	return dst, nil
 }
 

@@ -520,3 +520,95 @@ func BenchmarkRollouts(b *testing.B) {
 		}
 	}
 }
+
+// Mini-batches have the gradients of batches of their own.
+func TestTake(t *testing.T) {
+	b := &Batch{LogProb: []float64{-1, -2, -3}, OldLogProb: []float64{-1.1, -2.2, -2.9}, Advantage: []float64{1, 9, -1}, Weight: []float64{.5, 0, .5}}
+	got, err := b.Take(nil, []int{2, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Batch{LogProb: []float64{-3, -2}, OldLogProb: []float64{-2.9, -2.2}, Advantage: []float64{-1, 9}, Weight: []float64{1, 0}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.RefLogProb = []float64{-4, -5, -6}
+	again, err := b.Take(got, []int{0, 2})
+	want = &Batch{LogProb: []float64{-1, -3}, OldLogProb: []float64{-1.1, -2.9}, RefLogProb: []float64{-4, -6}, Advantage: []float64{1, -1}, Weight: []float64{.5, .5}}
+	if diff := cmp.Diff(want, again); diff != "" || err != nil || again != got {
+		t.Errorf("memory used again: %v (-want +got):\n%s", err, diff)
+	}
+	if got, err := b.Take(nil, []int{1}); err != nil || got.Weight[0] != 0 {
+		t.Errorf("nothing that counts: %+v, %v", got, err)
+	}
+	if got, err := b.Take(nil, nil); err != nil || got.Weight == nil {
+		t.Errorf("nothing: %+v, %v", got, err)
+	}
+	b.Weight = nil
+	if got, err := b.Take(got, []int{0}); err != nil || got.Weight != nil {
+		t.Errorf("without weights: %+v, %v", got, err)
+	}
+	for _, bad := range [][]int{{-1}, {0, 3}} {
+		if _, err := b.Take(nil, bad); err == nil || !strings.Contains(err.Error(), "positions[") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	b.Advantage = b.Advantage[:2]
+	if _, err := b.Take(nil, []int{0}); !errors.Is(err, rl.ErrShape) {
+		t.Errorf("ragged: %v", err)
+	}
+	// The mean over the whole is that of its mini-batches, each with its share of the tokens.
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 9).Draw(t, "tokens")
+		b := &Batch{}
+		var parts [2][]int
+		for j := range n {
+			b.LogProb = append(b.LogProb, -rapid.Float64Range(0, 3).Draw(t, "log-prob"))
+			b.Advantage = append(b.Advantage, rapid.Float64Range(-2, 2).Draw(t, "advantage"))
+			b.Weight = append(b.Weight, 1/float64(n))
+			p := rapid.IntRange(0, 1).Draw(t, "part")
+			parts[p] = append(parts[p], j)
+		}
+		whole, err := Reinforce(nil, *b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum float64
+		for _, p := range parts {
+			mini, err := b.Take(nil, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := Reinforce(nil, *mini)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += value * float64(len(p)) / float64(n)
+		}
+		if math.Abs(sum-whole) > 1e-12 {
+			t.Fatalf("mini-batches %v, whole %v", sum, whole)
+		}
+	})
+}
+
+// Where no token has a reference, there is none.
+func TestNewBatchReference(t *testing.T) {
+	turn := func(ref float64) rl.Trajectory {
+		return rl.Trajectory{Turns: []rl.Turn{{Reward: 1, End: rl.Terminated, Tokens: []rl.Token{{Trainable: true, LogProb: -1, RefLogProb: ref}}}}}
+	}
+	for _, ref := range []float64{0, -2} {
+		batch := []rl.Trajectory{turn(0), turn(ref)}
+		c, err := rl.GRPO(nil, batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewBatch(nil, batch, c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = KL(nil, *b, KL3)
+		if ref == 0 && !errors.Is(err, rl.ErrShape) || ref != 0 && (err != nil || len(b.RefLogProb) != 2) {
+			t.Errorf("reference %v: %v, error of KL %v", ref, b.RefLogProb, err)
+		}
+	}
+}

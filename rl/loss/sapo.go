@@ -282,6 +282,9 @@ func (s *sapo) turn(g SAPOGrad, wanted bool, t *SAPOTurn) error {
 // policy adds the terms of the policy at the tokens of t.
 func (s *sapo) policy(g SAPOGrad, wanted bool, t *SAPOTurn) error {
 	n := len(t.Logits)
+	if n == 0 && len(t.Actions) > 0 {
+		return wrong("Logits", "empty", fmt.Sprintf("%d vectors of the model being trained, one for each of Actions", len(t.Actions)), rl.ErrShape)
+	}
 	if err := length("Actions", len(t.Actions), "Logits", n); err != nil {
 		return err
 	}

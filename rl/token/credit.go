@@ -216,6 +216,26 @@ const (
 	readLogProbs       // of the policy and the reference
 )
 
+// checkLogProbs returns an error for a number of a policy token that is read as a log-probability and is above 0 by more than
+// rounding, as in rl.Validate.
+func checkLogProbs(i int, t *rl.Trajectory, vote []bool) error {
+	for k := range t.Turns {
+		if !vote[k] {
+			continue
+		}
+		for j, tok := range t.Turns[k].Tokens {
+			name, v := "LogProb", tok.LogProb
+			if !(v > 1e-3) {
+				name, v = "RefLogProb", tok.RefLogProb
+			}
+			if tok.Trainable && v > 1e-3 && v-v == 0 {
+				return &rl.FieldError{Trajectory: i, Turn: k, Field: fmt.Sprintf("Tokens[%d].%s", j, name), Got: fmt.Sprint(v), Want: "a log-probability, at most 0"}
+			}
+		}
+	}
+	return nil
+}
+
 // check returns an error unless all numbers of the trainable tokens of a trajectory are finite. It looks at the results and,
 // where one is not finite, for the number that made it so: one of those read, or else the result itself.
 func check(i int, t *rl.Trajectory, vote []bool, r reads, advantage, target []float64) error {

@@ -25,7 +25,7 @@ type GAEOptions struct {
 	InvalidPenalty *float64
 
 	// KLPenalty is beta of the reward -beta*(LogProb - RefLogProb) that each policy token gets; >= 0, and zero means
-	// none, so that the log-probabilities are not read.
+	// none, so that the log-probabilities are not read. One above 0 by more than rounding is an error.
 	KLPenalty float64
 
 	// TurnRows makes each turn a row of its own, as verl-agent holds them: the sweep starts anew at the end of each turn
@@ -128,6 +128,9 @@ func (s *sweep) run(i int, t *rl.Trajectory, vote []bool, advantage, target []fl
 	next, carry, r := 0.0, 0.0, readValue
 	if s.beta != 0 {
 		r |= readLogProbs
+		if err := checkLogProbs(i, t, vote); err != nil {
+			return err
+		}
 	}
 	if !s.perTurn {
 		var err error

@@ -91,8 +91,14 @@ func parseRow(i int, line []byte) (Row, error) {
 		return r, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
+	whole := func(err error) error { // what the decoder says of a line that stops before the object does
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return &RowError{i, "", -1, "cut short", "a whole JSON object on one line"}
+		}
+		return err
+	}
 	if tok, err := dec.Token(); err != nil {
-		return r, err
+		return r, whole(err)
 	} else if tok != json.Delim('{') {
 		return r, &RowError{i, "", -1, fmt.Sprintf("%.40s", line), "an object"}
 	}
@@ -102,11 +108,11 @@ func parseRow(i int, line []byte) (Row, error) {
 		tok, err := dec.Token()
 		name, ok := tok.(string)
 		if err != nil || !ok {
-			return r, fmt.Errorf("name of a field: %w", cmp.Or(err, errors.New("not a string")))
+			return r, fmt.Errorf("name of a field: %w", cmp.Or(whole(err), errors.New("not a string")))
 		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return r, fmt.Errorf("%.40s: %w", name, err)
+			return r, fmt.Errorf("%.40s: %w", name, whole(err))
 		}
 		c := slices.IndexFunc(all[:], func(c column) bool { return c.name == name })
 		_, extra := r.Extra[name]
@@ -133,7 +139,7 @@ func parseRow(i int, line []byte) (Row, error) {
 		}
 	}
 	if _, err := dec.Token(); err != nil { // the brace
-		return r, err
+		return r, whole(err)
 	}
 	if tok, err := dec.Token(); err != io.EOF {
 		return r, &RowError{i, "", -1, fmt.Sprintf("followed by %.40q", fmt.Sprint(cmp.Or[any](tok, err))), "one object a line"}

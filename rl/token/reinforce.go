@@ -95,6 +95,11 @@ func ReinforcePP(dst *rl.Credit, batch []rl.Trajectory, o *ReinforcePPOptions) (
 		r |= readLogProbs
 	}
 	return each(c, batch, n, o.ExcludeNonFinite, func(i int, t *rl.Trajectory, vote []bool, advantage, _ []float64) error {
+		if r != 0 {
+			if err := checkLogProbs(i, t, vote); err != nil {
+				return err
+			}
+		}
 		g := 0.0
 		backwards(t, vote, penalty, func(k, from, to int, reward float64) {
 			if o.GroupBaseline {

@@ -175,6 +175,9 @@ func (r *Row) starts(i int) ([]int, error) {
 		switch {
 		case n == 0 || c.out || c.per == perRow:
 		case c.per == perToken:
+			if len(r.Mask) == 0 {
+				return nil, fault("mask", -1, "missing", "%d elements, one for each of %s", n, c.name)
+			}
 			if n != len(r.Mask) {
 				return nil, fault(c.name, -1, fmt.Sprintf("%d long", n), "%d elements, one for each of mask", len(r.Mask))
 			}

@@ -107,7 +107,7 @@ func TestFromRowsErrors(t *testing.T) {
 		want RowError
 	}{
 		{"ids", two(func(r *Row) { r.IDs = []int{1} }), RowError{1, "ids", -1, "1 long", "2 elements, one for each of mask"}},
-		{"no mask", []Row{{IDs: []int{1}}}, RowError{0, "ids", -1, "1 long", "0 elements, one for each of mask"}},
+		{"no mask", []Row{{IDs: []int{1}}}, RowError{0, "mask", -1, "missing", "1 elements, one for each of ids"}},
 		{"values", two(func(r *Row) { r.Values = []float64{1, 2, 3} }), RowError{1, "values", -1, "3 long", "2 elements, one for each of mask"}},
 		{"per turn", two(func(r *Row) { r.States, r.Invalid = []string{"a"}, []bool{true, true} }), RowError{1, "invalid", -1, "2 long", "1 elements, one for each of states"}},
 		{"runs", two(func(r *Row) { r.TurnValues = []float64{1, 2} }), RowError{1, "turn_values", -1, "2 long", "1 elements, the turns that mask has, or turns to say where they are"}},
@@ -533,7 +533,7 @@ func TestWriteRowsErrors(t *testing.T) {
 		bad  Row
 		text string
 	}{
-		{"length", Row{IDs: []int{1}}, "token: row 1: ids is 1 long"},
+		{"length", Row{IDs: []int{1}}, "token: row 1: mask is missing, want 1 elements"},
 		{"NaN", Row{Mask: []bool{true}, Advantages: []float64{nan}}, "token: row 1: advantages[0] is NaN, want a finite number"},
 		{"NaN nobody reads", Row{Mask: []bool{false}, LogProbs: []float64{math.Inf(-1)}}, "logprobs[0] is -Inf"},
 		{"final value", Row{Mask: []bool{false}, FinalValue: new(nan)}, "final_value is NaN"},

@@ -264,6 +264,10 @@ func TestErrors(t *testing.T) {
 		{"published", published(PPOPublishedOptions{}), []Row{row("1", []float64{nan}, 1)}, "Tokens[0].Value is NaN", rl.ErrNonFinite},
 		{"overflow", gae(GAEOptions{}), []Row{row("11", []float64{-long, -long}, 0, long)}, "the advantage of trainable token 0 is +Inf", rl.ErrNonFinite},
 		{"overflow of a sum", reinforce(ReinforcePPOptions{}), []Row{row("0101", nil, long, long, 0, 0)}, "Reward is +Inf", rl.ErrNonFinite},
+		{"probability", gae(GAEOptions{KLPenalty: .1}), []Row{good, {Mask: []bool{false, true}, LogProbs: []float64{7, .5}, RefLogProbs: []float64{7, -1}}},
+			"trajectory 1, turn 0: Tokens[1].LogProb is 0.5, want a log-probability, at most 0", nil},
+		{"probability, reference", reinforce(ReinforcePPOptions{KLPenalty: .1}), []Row{good, {Mask: []bool{true}, LogProbs: []float64{-1}, RefLogProbs: []float64{.5}}},
+			"trajectory 1, turn 0: Tokens[0].RefLogProb is 0.5, want a log-probability, at most 0", nil},
 		{"overflow of a mean", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdOff}}), []Row{good, row("1111", []float64{1.6 * long, -1.6 * long, -1.6 * long, -1.6 * long})}, "trajectory 1, turn 0: the mean of its advantages is", rl.ErrNonFinite},
 		{"overflow of a centre", published(PPOPublishedOptions{Norm: rl.Norm{Std: rl.StdNone}}), []Row{row("11", []float64{1.6 * long, 1.6 * long}), row("1", []float64{-1.6 * long})}, "a centred advantage is +Inf", rl.ErrNonFinite},
 		{"one token", gae(GAEOptions{Norm: rl.Norm{Singleton: rl.SingletonError}}), []Row{row("10", nil)}, "the batch is one token of the policy", nil},
@@ -304,7 +308,7 @@ func anyBatch(t *rapid.T) []rl.Trajectory {
 			for range rapid.IntRange(0, 3).Draw(t, "tokens") {
 				tok := rl.Token{ID: rapid.IntRange(0, 9).Draw(t, "token"), Trainable: rapid.IntRange(0, 3).Draw(t, "trainable") > 0}
 				if tok.Trainable && !u.Excluded {
-					tok.LogProb, tok.RefLogProb, tok.Value = eighths(t, "logprob"), eighths(t, "reference"), eighths(t, "value")
+					tok.LogProb, tok.RefLogProb, tok.Value = 0-math.Abs(eighths(t, "logprob")), 0-math.Abs(eighths(t, "reference")), eighths(t, "value")
 				} else {
 					tok.LogProb, tok.RefLogProb, tok.Value = nan, nan, nan
 				}

@@ -32,7 +32,7 @@ func zero[O any]() *O { return new(O) }
 func All() []Method {
 	return []Method{
 		method("sapo", "turn_values, turn_qvalues", zero[rl.TurnGAEOptions], rl.SAPO),
-		method("turn-gae", "turn_values; final_value after a truncation", zero[rl.TurnGAEOptions], rl.TurnGAE),
+		method("turn-gae", "turn_values; end and final_value", zero[rl.TurnGAEOptions], rl.TurnGAE),
 		method("grpo", "group", zero[rl.GRPOOptions], rl.GRPO),
 		method("dr-grpo", "group", func() *rl.GRPOOptions { return &rl.GRPOOptions{Norm: rl.Norm{Std: rl.StdNone}} }, rl.GRPO),
 		method("rloo", "group", zero[rl.RLOOOptions], rl.RLOO),
@@ -41,7 +41,7 @@ func All() []Method {
 		method("graphgpo", "group, states, final_state; success, or a score above 0", zero[rl.GraphGPOOptions], rl.GraphGPO),
 		method("milegpo", "group, states, final_state; success, or a score above 0", zero[rl.MileGPOOptions], rl.MileGPO),
 		method("milegpo-webshop", "group, states, final_state; success, or a score above 0", rl.MileGPOWebShop, rl.MileGPO),
-		method("token-gae", "values; final_value after a truncation", zero[token.GAEOptions], token.GAE),
+		method("token-gae", "values; end and final_value", zero[token.GAEOptions], token.GAE),
 		method("reinforce++", "", zero[token.ReinforcePPOptions], token.ReinforcePP),
 		method("reinforce++-baseline", "group", func() *token.ReinforcePPOptions { return &token.ReinforcePPOptions{GroupBaseline: true} }, token.ReinforcePP),
 		method("ppo-published", "values", zero[token.PPOPublishedOptions], token.PPOPublished),
