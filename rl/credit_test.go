@@ -132,6 +132,8 @@ func TestApply(t *testing.T) {
 		{"one, raw", Norm{Singleton: SingletonRaw}, []float64{3}, []float64{3}, true, "", "2"},
 		{"one, error", Norm{Singleton: SingletonError}, []float64{3}, []float64{3}, false, "x is one number", "2"},
 		{"none", Norm{}, nil, nil, true, "", "empty"},
+		{"below the floor", Norm{Eps: new(0.0)}, []float64{0, 5e-9}, []float64{-2.5e-9, 2.5e-9}, true, "", "a deviation of 3.5e-9 is below 1e-8"},
+		{"above the floor", Norm{Eps: new(0.0)}, []float64{0, 2e-8}, []float64{-math.Sqrt(.5), math.Sqrt(.5)}, false, "", "one of 1.4e-8 is above"},
 		{"NaN", Norm{}, []float64{1, math.NaN()}, nil, false, "x[1] is NaN", "never poisoned"},
 		{"option", Norm{Eps: new(-1.0)}, []float64{1, 2}, []float64{1, 2}, false, "Norm.Eps is -1", "range"},
 		{"place", Norm{EpsPlace: 3}, []float64{1, 2}, []float64{1, 2}, false, "Norm.EpsPlace is 3", "three values"},
@@ -148,7 +150,11 @@ func TestApply(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if diff := cmp.Diff(tt.want, x, cmpApprox(5.1e-8)); diff != "" || flat != tt.flat {
+		margin := 5.1e-8
+		if tt.name == "below the floor" {
+			margin = 1e-20
+		}
+		if diff := cmp.Diff(tt.want, x, cmpApprox(margin)); diff != "" || flat != tt.flat {
 			t.Errorf("%s: %s, flat %v (-want +got):\n%s", tt.name, tt.reason, flat, diff)
 		}
 	}

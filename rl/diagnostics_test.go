@@ -84,6 +84,15 @@ func TestDiagnose(t *testing.T) {
 		t.Errorf("got %+v, want %v and %v", got, v, q)
 	}
 
+	bounds, err := NewCredit(nil, []Trajectory{episode(Terminated, []float64{0, 0, 0, 0}, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(bounds.Advantage, []float64{1e-7, 1, -1, 1e-9})
+	if got, err := bounds.Diagnose([]Trajectory{episode(Terminated, []float64{0, 0, 0, 0}, nil)}); err != nil || got.EffectiveShare != .75 || got.LargeShare != 0 {
+		t.Errorf("on the bounds: %+v, %v", got, err)
+	}
+
 	if _, err := sapo.Diagnose(batch[1:]); !errors.Is(err, ErrShape) {
 		t.Errorf("another batch: %v", err)
 	}

@@ -13,9 +13,12 @@ type GiGPOOptions struct {
 
 	// Norm is that of scores in a group and that of step returns in a state. Std zero means StdSample and Eps nil means
 	// 1e-6 (both reference code, "with std"); StdNone is the paper's "w/o std", and StdOff compares nothing. Singleton is
-	// about a group of one voter and a state with one turn (SingletonZero is ours), SingletonError about the former
-	// only: in a state seen once it stands for SingletonZero, since such states are ordinary.
+	// about a group of one voter (SingletonZero is ours).
 	Norm Norm
+
+	// StepSingleton is about a state in which one turn starts; nil means Norm.Singleton. SingletonError stands for
+	// SingletonZero, since such states are ordinary. The reference code has SingletonRaw in Norm and SingletonZero here.
+	StepSingleton *Singleton
 
 	// PerTurn counts the score of a trajectory once for each of its voting turns in the mean and the deviation of its
 	// group, as the reference code does; else once (ours).
@@ -57,10 +60,15 @@ func GiGPO(dst *Credit, batch []Trajectory, o *GiGPOOptions) (*Credit, error) {
 	}
 	gamma, weight, penalty := orDefault(o.Gamma, 0.95), orDefault(o.StepWeight, 1), orDefault(o.InvalidPenalty, 0.1)
 	n, err := o.Norm.fill("GiGPOOptions.Norm", groupNorm)
+	step := o.Norm.Singleton
+	if o.StepSingleton != nil {
+		step = *o.StepSingleton
+	}
 	if err := errors.Join(
 		inRange("GiGPOOptions", "Gamma", gamma, 0, 1),
 		inRange("GiGPOOptions", "StepWeight", weight, 0, math.Inf(1)),
 		inRange("GiGPOOptions", "InvalidPenalty", penalty, 0, math.Inf(1)),
+		known("GiGPOOptions", "StepSingleton", uint8(step), 3),
 		err,
 	); err != nil {
 		return nil, err
@@ -78,6 +86,7 @@ func GiGPO(dst *Credit, batch []Trajectory, o *GiGPOOptions) (*Credit, error) {
 	if err := c.compareScoped(batch, n, ScopeGroup, o.PerTurn); err != nil {
 		return nil, err
 	}
+	n.singleton = step
 	if err := c.compareSteps(batch, n, o.FirstVisit); err != nil {
 		return nil, err
 	}

@@ -159,6 +159,8 @@ func TestWriteErrors(t *testing.T) {
 			"Tokens[0]"},
 		{"unread final value", withFinal(good, math.NaN()), "FinalValue is NaN"},
 		{"unread reward", excluded(Turn{Reward: math.NaN()}), "turn 0: Reward is NaN"},
+		{"unread value", excluded(Turn{Value: math.Inf(1)}), "turn 0: Value is +Inf"},
+		{"unread Q", excluded(Turn{QValue: math.NaN()}), "turn 0: QValue is NaN"},
 		{"unread end", excluded(Turn{End: 5}), "turn 0: End is End(5)"},
 	}
 	for _, tt := range tests {

@@ -529,3 +529,43 @@ func TestHeadOverflow(t *testing.T) {
 		}
 	}
 }
+
+// Gradients are added to what is there, at both reserved entries.
+func TestHeadValueAdds(t *testing.T) {
+	dz := []float64{1, 2, 3, 4, 5, 6}
+	if _, _, err := e17Head.Value(dz, e17, 3); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{1, 2, 3, 4, 6.5, 4.5}, dz, near); diff != "" {
+		t.Errorf("3/2 added to 5 and taken from 6 (-want +got):\n%s", diff)
+	}
+}
+
+// Tau is twice the magnitude that 99 of 100 do not exceed.
+func TestCalibrateTauRank(t *testing.T) {
+	for n, want := range map[int]float64{1: 2, 99: 198, 100: 198, 101: 200, 200: 396} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i + 1)
+		}
+		if tau, err := CalibrateTau(x); err != nil || tau != want {
+			t.Errorf("1 to %d: %v, %v, want %v", n, tau, err, want)
+		}
+	}
+}
+
+// A divergence is not negative, however rounding falls.
+func TestHeadKLNotNegative(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z := rapid.SliceOfN(rapid.Float64Range(-5, 5), 1, 6).Draw(t, "z")
+		ref := slices.Clone(z)
+		for k := range ref {
+			ref[k] += rapid.Float64Range(-1e-15, 1e-15).Draw(t, "difference")
+		}
+		for _, other := range [][]float64{z, ref} {
+			if kl, err := (Head{}).KL(nil, z, other, 1); err != nil || !(kl >= 0) {
+				t.Fatalf("divergence %v, %v", kl, err)
+			}
+		}
+	})
+}

@@ -595,3 +595,47 @@ func BenchmarkSAPO(b *testing.B) {
 		})
 	}
 }
+
+// Where the clamp of the log-ratio binds, exactly at its bound too, no gradient of the policy loss passes.
+func TestSAPOClampEdge(t *testing.T) {
+	turn, o := e18()
+	turn.NoV = true
+	o.EntropyWeight = new(0.0)
+	o.PPO.RatioClamp = 2
+	logProb, err := e17Head.LogProb(nil, e17, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.PPO.ClipHigh = 10 // so that the clip does not bind
+	for _, tt := range []struct {
+		d     float64
+		still bool
+	}{{2, true}, {-2, true}, {1.9375, false}, {-1.9375, false}} {
+		old := logProb - tt.d
+		if old > 0 { // such a log-ratio cannot be
+			continue
+		}
+		turn.OldLogProb[0] = old
+		if got := logProb - old; got != tt.d {
+			t.Fatalf("the log-ratio %v is not exact: %v", tt.d, got)
+		}
+		grad := NewSAPOGrad([]SAPOTurn{turn})
+		if _, _, err := SAPO(grad, []SAPOTurn{turn}, o); err != nil {
+			t.Fatal(err)
+		}
+		if still := grad[0].Logits[0][0] == 0; still != tt.still {
+			t.Errorf("log-ratio %v: gradient %v, want none: %v", tt.d, grad[0].Logits[0], tt.still)
+		}
+	}
+}
+
+// A target on the edge of the band is in it.
+func TestSAPOTargetEdge(t *testing.T) {
+	for _, target := range []float64{10, -10} {
+		turn, o := e18()
+		turn.TargetV = target
+		if _, stats, err := SAPO(nil, []SAPOTurn{turn}, o); err != nil || stats.V.OutOfRange != 0 {
+			t.Errorf("target %v with RMax 10: %d out of range, %v", target, stats.V.OutOfRange, err)
+		}
+	}
+}

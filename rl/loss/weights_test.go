@@ -282,6 +282,7 @@ func TestSkipFlatKeepsCredit(t *testing.T) {
 		{"GiGPO, equal steps", same, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return gigpo(d, b, nil) }, true, "neither scores nor steps differ"},
 		{"rounding", residue, func(d *rl.Credit, b []rl.Trajectory) (*rl.Credit, error) { return grpo(d, b, nil) }, true, "centred rounding is no advantage"},
 		{"tokens", same, perToken(0, 0, 0, 0), true, "no token has one"},
+		{"small", same, perToken(1e-6, 0, 0, 1e-6), false, "more than rounding"},
 		{"tokens that cancel", same, perToken(1, 0, 0, -1), false, "Advantage, the mean, is 0, the tokens are not"},
 	}
 	for _, tt := range tests {

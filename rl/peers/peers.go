@@ -43,11 +43,11 @@ func VerlAgentGRPO() *rl.GRPOOptions {
 }
 
 // VerlAgentGiGPO is gigpo of langfengQ/verl-agent in its mode mean_std_norm; mean_norm is Norm.Std StdNone. Its episode part
-// counts a trajectory once for each of its turns. There a group of one keeps its score in the episode part and gets 0 in a
-// state; here Singleton, zero, serves both. An invalid turn lowers the score of its own row by 0.1 there, before the norm of
-// the episode part, and here that of the trajectory; the step returns agree.
+// counts a trajectory once for each of its turns, and a group of one keeps its score there and gets 0 in a state. An invalid
+// turn lowers the score of its own row by 0.1 there, before the norm of the episode part, and here that of the trajectory;
+// the step returns agree.
 func VerlAgentGiGPO() *rl.GiGPOOptions {
-	return &rl.GiGPOOptions{PerTurn: true}
+	return &rl.GiGPOOptions{PerTurn: true, Norm: rl.Norm{Singleton: rl.SingletonRaw}, StepSingleton: new(rl.SingletonZero)}
 }
 
 // VerlAgentPPO is what langfengQ/verl-agent trains as PPO: see [token.PPOPublished], whose default it is.

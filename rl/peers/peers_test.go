@@ -107,6 +107,7 @@ func TestPresets(t *testing.T) {
 		{"verl-agent GiGPO", gigpo, []rl.Trajectory{score("a", 2, 10), score("a", 8, 0)},
 			[]float64{1.897366, 1.897366, -.474342, -.474342, -.474342, -.474342, -.474342, -.474342, -.474342, -.474342},
 			"the same and no shared states"},
+		{"verl-agent GiGPO, alone", gigpo, scores("a", .7), []float64{.7}, "the raw score, and nothing for the state"},
 		{"verl GAE", gae(peers.VerlGAE()), []rl.Trajectory{masked}, white(.5, .4, .3, .2), "gamma and lambda 1: 1 - V, whitened"},
 		{"verl REINFORCE++", plusPlus, []rl.Trajectory{a, b}, []float64{1.095445, 1.095445, -.730297, -.730297, -.730297}, "sample deviation"},
 		{"OpenRLHF GAE", gae(peers.OpenRLHFGAE()), []rl.Trajectory{a, b}, []float64{1.224745, 1.224745, -.816497, -.816497, -.816497},

@@ -200,3 +200,63 @@ func TestCollectErrors(t *testing.T) {
 		t.Errorf("no tasks: %v, %v", es, err)
 	}
 }
+
+// Calls are equal if their arguments are, however these are written; a call is told from another by name and arguments.
+func TestAcceptedCallsCanonical(t *testing.T) {
+	key := func(name, args string) string {
+		return AcceptedCalls(envharness.Trace{Turns: []envharness.TurnTrace{
+			{Applied: &envharness.Action{Name: name, Args: []byte(args)}, Raw: &envharness.Transition{}}}})[1]
+	}
+	if key("f", `{"a":1,"b":[2, 3]}`) != key("f", `{ "b":[2,3],"a":1 }`) {
+		t.Error("the order of fields and white space make another state")
+	}
+	seen := map[string]string{}
+	for _, c := range [][2]string{{"f", `{"a":1}`}, {"f", `{"a":2}`}, {"g", `{"a":1}`}, {"f", ``}, {"f", `{"a":"1"}`}} {
+		k := key(c[0], c[1])
+		if other, ok := seen[k]; ok {
+			t.Errorf("%q and %q lead to one state", c, other)
+		}
+		seen[k] = c[0] + c[1]
+	}
+}
+
+// What a player noted beyond the record is left out, and a failure keeps its reason; the seed reaches the episodes.
+func TestCollectEdges(t *testing.T) {
+	more := func(int) (Player, error) { return &talkative{script{names: []string{"a", "win"}}}, nil }
+	one := []envharness.Task{{ID: "x"}}
+	es, err := Collect(context.Background(), world(2), nil, more, one, nil)
+	if err != nil || len(es[0].Trajectory.Turns) != 2 {
+		t.Errorf("a player that noted a turn too many: %+v, %v", es, err)
+	}
+	es, err = Collect(context.Background(), world(2), nil, func(int) (Player, error) { return &script{names: []string{"crash"}, skip: 1}, nil }, one, nil)
+	if err != nil || es[0].Trajectory.Excluded != "env_error" {
+		t.Errorf("a crash without turns: %+v, %v, want its reason", es[0].Trajectory, err)
+	}
+	es, err = Collect(context.Background(), world(9), nil, func(int) (Player, error) { return &script{names: []string{"a", "b", "crash"}, skip: 2}, nil }, one, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr := es[0].Trajectory; len(tr.Turns) != 1 || tr.FinalState != AcceptedCalls(es[0].Trace)[1] || tr.FinalState == tr.Turns[0].State {
+		t.Errorf("excluded, one turn noted: %+v, want the state after it at the end", tr)
+	}
+	seeds := map[uint64]bool{}
+	for seed := range uint64(3) {
+		es, err := Collect(context.Background(), world(2), nil, more, one, &Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds[es[0].Trace.Seed] = true
+	}
+	if len(seeds) != 3 {
+		t.Errorf("three seeds give the episode seeds %v", seeds)
+	}
+	keys := func(tr envharness.Trace) []string { return make([]string, len(tr.Turns)+2) }
+	if _, err := Collect(context.Background(), world(2), nil, more, one, &Options{States: keys}); err == nil || !strings.Contains(err.Error(), "4 state keys") {
+		t.Errorf("too many keys: %v", err)
+	}
+}
+
+// talkative notes a turn more than it played.
+type talkative struct{ script }
+
+func (p *talkative) Turns() []rl.Turn { return append(p.script.Turns(), rl.Turn{Value: 77}) }

@@ -117,6 +117,7 @@ func TestFromRowsErrors(t *testing.T) {
 		{"first", two(func(r *Row) { r.Turns = []int{1, 1} }), RowError{1, "turns", 0, "1", "no turn left out, unless a field with one element a turn counts them"}},
 		{"too many", two(func(r *Row) { r.Turns, r.States = []int{0, 1 << 60}, []string{"a", "b"} }), RowError{1, "turns", 1, "1152921504606846976", "less than 2, the number of states"}},
 		{"end", two(func(r *Row) { r.End = 9 }), RowError{1, "end", -1, "End(9)", "terminated or truncated"}},
+		{"turn too large", []Row{{Mask: []bool{true, true}, Turns: []int{0, 1}, TurnRewards: []float64{1}}}, RowError{0, "turns", 1, "1", "less than 1, the number of turn_rewards"}},
 		{"step", []Row{{Step: new(3), Mask: []bool{true}}}, RowError{0, "step", -1, "3", "an id beside it"}},
 		{"same step", two(func(r *Row) { r.Step = new(0) }), RowError{1, "step", -1, "0", "another one than row 0, of the same id"}},
 		{"empty", []Row{{}}, RowError{0, "mask", -1, "empty", "at least one token or turn in the trajectory"}},
@@ -287,6 +288,7 @@ func TestSetCredit(t *testing.T) {
 		"more turns":       {rows, longer, nil, "trajectory 0 has 1 turns more than its rows"},
 		"fewer turns":      {rows, shorter, nil, "row 2 is not the one that trajectory 0 was built from"},
 		"other tokens":     {rows, other, nil, "row 2 is not the one that trajectory 0 was built from"},
+		"longer mask":      {[]Row{rows[0], {ID: "z", Mask: []bool{true, false, false}}, rows[2]}, batch, c, "row 1 is not the one that trajectory 1"},
 		"other mask":       {[]Row{rows[0], {Mask: []bool{false, true}}, rows[2]}, batch, c, "row 1 is not the one that trajectory 1"},
 	} {
 		if bad.c == nil && name != "nil" {

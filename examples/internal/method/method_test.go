@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/token"
 )
 
 func TestNew(t *testing.T) {
@@ -37,6 +38,40 @@ func TestNew(t *testing.T) {
 	} {
 		if _, err := New(bad.name, bad.options); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s %s: error %v, want %q", bad.name, bad.options, err, bad.want)
+		}
+	}
+}
+
+// Names stand for what they say.
+func TestPresets(t *testing.T) {
+	options := func(name string) any {
+		m, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, o, err := m.Bind("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if o := options("dr-grpo").(*rl.GRPOOptions); o.Norm.Std != rl.StdNone {
+		t.Errorf("dr-grpo: %+v", o)
+	}
+	if o := options("milegpo-webshop").(*rl.MileGPOOptions); !o.KeepBranch || *o.Mix != 1 {
+		t.Errorf("milegpo-webshop: %+v", o)
+	}
+	if o := options("reinforce++-baseline").(*token.ReinforcePPOptions); !o.GroupBaseline {
+		t.Errorf("reinforce++-baseline: %+v", o)
+	}
+	batch := []rl.Trajectory{{Turns: []rl.Turn{{Reward: 1, End: rl.Terminated, Tokens: []rl.Token{{Trainable: true}}}}}}
+	for name, q := range map[string]bool{"sapo": true, "turn-gae": false} {
+		e, err := New(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := e(nil, batch); err != nil || (c.QTarget != nil) != q {
+			t.Errorf("%s: targets of Q %v, %v", name, c.QTarget, err)
 		}
 	}
 }
