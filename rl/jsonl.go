@@ -29,7 +29,7 @@ const (
 // The whole batch is checked before the first byte is written: it has to pass [Validate], strings have to be valid
 // UTF-8, and every number has to be finite, also one that nobody reads, for JSON has no other. Errors are a
 // [*FieldError], those of w, or name a trajectory too large for one line (64 MiB, 1 Mi commas), which comes after the
-// lines before it have been written.
+// lines before it have been written. O(turns + tokens) time, and memory for one line.
 func WriteTrajectories(w io.Writer, batch []Trajectory) error {
 	if err := Validate(batch); err != nil {
 		return err
@@ -137,7 +137,7 @@ func checkWritable(i int, t *Trajectory) error {
 // null; every trajectory passes [Validate]. A line is at most 64 MiB long and has at most 1 Mi commas, so memory is
 // bounded whatever r holds.
 //
-// After an error, which names the line counted from 1, the sequence ends. It can be ranged over once, reads ahead of
+// Time is linear in the bytes of r. After an error, which names the line counted from 1, the sequence ends. It can be ranged over once, reads ahead of
 // what it yields, and does not close r.
 func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
 	return func(yield func(Trajectory, error) bool) {
