@@ -17,7 +17,8 @@ import (
 // which f gives an error or a value that is not finite, as on the far side of the edge of its domain, are left out. Where
 // the central differences contradict the gradient, those to either side are tried too, and the best of the three counts: at
 // a kink, or close to one, the derivative of either side is right, and a number between them is not. Which one f should
-// return on the kink itself is for a test of one's own. A bump that is narrower than the first step and after which f goes on as before may not be seen.
+// return on the kink itself is for a test of one's own. A bump that is narrower than the first step and after which f goes
+// on as before may not be seen.
 //
 // Errors: f's own at x; a value or a component of the gradient that is not finite, such as one that f has not written or has
 // added to; f changing x; and no usable step. worst is then 0, and at the component or -1. f must be deterministic. x is
