@@ -23,6 +23,9 @@ type Options struct {
 	Parallel      int     // episodes at once; zero means 1
 	MaxTurns      int     // zero means the environment's own limit
 	SuccessReward float64 // reward of the last turn of a passed episode, and the only reward; zero means 10
+	// Group gives the group of the episode in a slot: episodes that are compared with each other. Nil means the id of the task, which
+	// makes one group of all episodes of a task, however often it was drawn.
+	Group func(slot int, t envharness.Task) string
 	// States gives the state keys of an episode for estimators that compare turns: one for the start of each turn, one for the state after
 	// the last. Nil means AcceptedCalls.
 	States func(t envharness.Trace) []string
@@ -33,7 +36,7 @@ type Options struct {
 // An Episode is one rollout, seen from both sides. The trajectory has the turns of the trace, in order.
 type Episode struct {
 	Trace      envharness.Trace
-	Trajectory rl.Trajectory // ID is the task's id and the slot, Group and Task are the task's id; Excluded when the verdict is Invalid
+	Trajectory rl.Trajectory // ID is the task's id and the slot, Task is the task's id; Excluded when the verdict is Invalid
 }
 
 // Trajectories returns the trajectories of the episodes, for an estimator.
@@ -87,6 +90,9 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 		t, err := trajectory(trace, turns, reward)
 		if err != nil {
 			return nil, err
+		}
+		if o.Group != nil {
+			t.Group = o.Group(i, trace.Task)
 		}
 		keys := states(trace)
 		if len(keys) != len(trace.Turns)+1 {

@@ -250,6 +250,11 @@ func TestCollectEdges(t *testing.T) {
 	if len(seeds) != 3 {
 		t.Errorf("three seeds give the episode seeds %v", seeds)
 	}
+	es, err = Collect(context.Background(), world(2), nil, more, []envharness.Task{{ID: "x"}, {ID: "x"}, {ID: "y"}}, &Options{
+		Group: func(slot int, t envharness.Task) string { return t.ID + string(rune('0'+slot)) }})
+	if err != nil || es[0].Trajectory.Group != "x0" || es[1].Trajectory.Group != "x1" || es[2].Trajectory.Group != "y2" || es[1].Trajectory.Task != "x" {
+		t.Errorf("own groups: %+v, %v", es, err)
+	}
 	keys := func(tr envharness.Trace) []string { return make([]string, len(tr.Turns)+2) }
 	if _, err := Collect(context.Background(), world(2), nil, more, one, &Options{States: keys}); err == nil || !strings.Contains(err.Error(), "4 state keys") {
 		t.Errorf("too many keys: %v", err)

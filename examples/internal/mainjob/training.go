@@ -160,7 +160,12 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 			}
 		}
 		es, cs, err := play.Collect(ctx, j.world, stack, policy, tasks, &play.Options{
-			Procedures: j.proceduresOf, Rollout: &rollout.Options{Seed: j.Seed<<16 + uint64(2*i+k) + 1, Parallel: j.Workers},
+			Procedures: j.proceduresOf, Rollout: &rollout.Options{
+				Seed: j.Seed<<16 + uint64(2*i+k) + 1, Parallel: j.Workers,
+				Group: func(slot int, t envharness.Task) string { // a task drawn twice makes two groups
+					return fmt.Sprintf("%d/%d/%s", k, slot/j.group, t.ID)
+				},
+			},
 		})
 		if err != nil {
 			return err
@@ -168,9 +173,6 @@ func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envh
 		episodes, choices = append(episodes, es...), append(choices, slices.Concat(cs...)...)
 	}
 	batch := rollout.Trajectories(episodes)
-	for k := range batch {
-		batch[k].Group = fmt.Sprintf("%d/%s", k/j.group, batch[k].Task) // a task drawn twice makes two groups
-	}
 	credit, err := j.estimator(nil, batch)
 	if err != nil {
 		return err
