@@ -138,7 +138,8 @@ func trains(tokens []Token) bool {
 }
 
 // Exclude takes the vote of trajectory i away, for estimators of one's own, before they compare anything; its advantages and
-// targets of turns become 0. An empty reason becomes "excluded". It does nothing if there is no trajectory i.
+// targets of turns become 0. An empty reason becomes "excluded"; those of this package, "truncated", "non-finite" and "no
+// trainable token", keep their meaning, so give another. It does nothing if there is no trajectory i.
 func (c *Credit) Exclude(i int, reason string) {
 	if i < 0 || i >= len(c.NoVote) {
 		return

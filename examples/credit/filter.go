@@ -29,18 +29,19 @@ const maxLine = 64 << 20
 
 // A filter reads batches of lines and writes them back with credit.
 type filter struct {
-	method      string
-	reads       []string // columns that the method cannot do without
-	estimate    rl.Estimator
-	format      string // empty until the first line tells
-	guessed     bool   // whether that line told
-	batches     bool   // whether empty lines end batches
-	diagnostics bool
-	lenient     bool   // whether columns may be missing
-	dot         string // file for the graphs; empty for none
-	mile        *rl.MileGPOOptions
-	stdout      io.Writer
-	stderr      io.Writer
+	method       string
+	reads        []string // columns that the method cannot do without
+	estimate     rl.Estimator
+	format       string // empty until the first line tells
+	guessed      bool   // whether that line told
+	batches      bool   // whether empty lines end batches
+	diagnostics  bool
+	lenient      bool   // whether columns may be missing
+	dot          string // file for the graphs; empty for none
+	mile         *rl.MileGPOOptions
+	successAbove float64 // score above which a trajectory without a verdict succeeded
+	stdout       io.Writer
+	stderr       io.Writer
 
 	// The batch being read. Its lines became rows or trajectories, by format.
 	rows         []token.Row
@@ -269,9 +270,7 @@ func (f *filter) give() error {
 	if f.credit, err = f.estimate(f.credit, batch); err != nil {
 		return err
 	}
-	if err := f.warn(rows, batch); err != nil {
-		return err
-	}
+	f.warn(rows, batch)
 	if err := token.SetCredit(rows, batch, f.credit); err != nil {
 		return err
 	}
@@ -334,11 +333,12 @@ var given = map[string]func(token.Row) bool{
 // complete returns an error if no row of the batch has a column that the method reads: one under another name is kept and
 // otherwise ignored, and then everything in its place is 0 or equal.
 func (f *filter) complete() error {
-	if f.lenient {
+	counts := func(r token.Row) bool { return r.Drop == "" }
+	if f.lenient || !slices.ContainsFunc(f.rows, counts) {
 		return nil
 	}
 	for _, column := range append([]string{"mask", "rewards or turn_rewards"}, f.reads...) {
-		if slices.ContainsFunc(f.rows, given[column]) {
+		if slices.ContainsFunc(f.rows, func(r token.Row) bool { return counts(r) && given[column](r) }) {
 			continue
 		}
 		others := map[string]bool{}
@@ -357,17 +357,13 @@ func (f *filter) complete() error {
 }
 
 // warn tells, once each, of what is allowed and seldom meant.
-func (f *filter) warn(rows []token.Row, batch []rl.Trajectory) error {
+func (f *filter) warn(rows []token.Row, batch []rl.Trajectory) {
 	ids := map[string]int{}
 	var truncated, withFinal bool
-	without := -1 // a row without a group
 	for i := range rows {
 		r := &rows[i]
 		truncated = truncated || r.End == rl.Truncated
 		withFinal = withFinal || r.FinalValue != nil
-		if r.Group == "" && r.Step == nil {
-			without = i
-		}
 		if r.ID == "" || r.Step != nil {
 			continue
 		}
@@ -378,9 +374,19 @@ func (f *filter) warn(rows []token.Row, batch []rl.Trajectory) error {
 		}
 	}
 	if slices.Contains(f.reads, "group") {
+		with, without := -1, -1 // trajectories with and without a group
+		for i := range batch {
+			switch {
+			case batch[i].Excluded != "":
+			case batch[i].Group == "":
+				without = i
+			default:
+				with = i
+			}
+		}
 		switch {
-		case without >= 0 && slices.ContainsFunc(rows, given["group"]):
-			f.warnOnce("group", "row %d has no group, others have one", without)
+		case with >= 0 && without >= 0:
+			f.warnOnce("group", "trajectory %d, from 0, has no group, others have one", without)
 		case f.credit.Singletons > 0 && f.credit.Groups == 0:
 			f.warnOnce("group", "every group has one rollout: there is nothing to compare")
 		}
@@ -389,18 +395,35 @@ func (f *filter) warn(rows []token.Row, batch []rl.Trajectory) error {
 		f.warnOnce("end", "final_value is given, but no end is truncated: it is not used")
 	}
 	if !slices.Contains(f.reads, "final_state") {
-		return nil
+		return
 	}
-	d, err := f.credit.Diagnose(batch)
+	voters, successes, verdicts := 0, 0, 0
+	for i := range batch {
+		t := &batch[i]
+		switch {
+		case f.credit.NoVote[i] != "":
+			continue
+		case t.Success != nil:
+			verdicts++
+			if *t.Success {
+				successes++
+			}
+		case t.Score() > f.successAbove:
+			successes++
+		}
+		voters++
+	}
+	hint := ""
+	if verdicts < voters {
+		hint = ": give success, or the option SuccessAbove"
+	}
 	switch {
-	case err != nil:
-		return err
-	case d.Voters > 1 && d.Successes == 0:
-		f.warnOnce("success", "no trajectory is a success: give success, or the option SuccessAbove")
-	case d.Voters > 1 && d.Successes == d.Voters:
-		f.warnOnce("success", "every trajectory is a success: give success, or the option SuccessAbove")
+	case voters < 2:
+	case successes == 0:
+		f.warnOnce("success", "no trajectory is a success%s", hint)
+	case successes == voters:
+		f.warnOnce("success", "every trajectory is a success%s", hint)
 	}
-	return nil
 }
 
 // warnOnce writes a warning of a kind unless there was one.

@@ -96,6 +96,12 @@ func (f *filter) choose(options string) error {
 	if needs != "" {
 		f.reads = strings.Split(needs, ", ")
 	}
+	switch o := o.(type) {
+	case *rl.GraphGPOOptions:
+		f.successAbove = o.SuccessAbove
+	case *rl.MileGPOOptions:
+		f.successAbove = o.SuccessAbove
+	}
 	if beta(o) > 0 {
 		f.reads = append(f.reads, "logprobs", "ref_logprobs")
 	}

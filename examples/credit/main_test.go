@@ -607,15 +607,17 @@ func TestWarnings(t *testing.T) {
 	}{
 		{row(`,"group":"g"`) + row(`,"group":"g"`), "grpo", "", "nothing is odd"},
 		{row(`,"group":"a"`) + row(`,"group":"b"`), "grpo", "every group has one rollout: there is nothing to compare", "the group is that of the task"},
-		{row(`,"group":"a"`) + row(`,"group":"a"`) + row(``), "grpo", "row 2 has no group, others have one", "forgotten"},
+		{row(`,"group":"a"`) + row(`,"group":"a"`) + row(``), "grpo", "trajectory 2, from 0, has no group, others have one", "forgotten"},
 		{row(`,"group":"a","id":"x"`) + row(`,"group":"a","id":"x"`) + row(`,"group":"a","id":"x"`), "grpo", `rows 0 and 1 have the id "x" and no step: each is a trajectory of its own`,
 			"turns of one trajectory need a step"},
 		{row(`,"group":"a","id":"x","step":0`) + row(`,"group":"a","id":"x","step":1`) + row(`,"group":"a"`), "grpo", "", "with steps"},
 		{row(`,"values":[0],"final_value":1`), "token-gae", "final_value is given, but no end is truncated: it is not used", "the end is forgotten"},
 		{row(`,"values":[0],"final_value":1,"end":"truncated"`), "token-gae", "", "used"},
 		{row(graph) + row(graph), "milegpo", "every trajectory is a success: give success, or the option SuccessAbove", "dense rewards"},
-		{row(graph+`,"success":false`) + row(graph+`,"success":false`), "graphgpo", "no trajectory is a success: give success, or the option SuccessAbove", "no goal"},
+		{row(graph+`,"success":false`) + row(graph+`,"success":false`), "graphgpo", "no trajectory is a success", "no goal, by the verdicts"},
 		{row(graph) + row(graph+`,"success":false`), "milegpo", "", "one of each"},
+		{row(`,"group":"a","id":"x","step":0`) + row(`,"id":"y","step":0`) + row(`,"id":"z","step":0`), "grpo", "trajectory 2, from 0, has no group, others have one", "forgotten, with steps"},
+		{row(`,"group":"a"`) + row(`,"group":"a"`) + row(`,"drop":"crash"`), "grpo", "", "what is dropped needs no group"},
 	}
 	for _, tt := range tests {
 		if tt.want != "" {
@@ -624,6 +626,25 @@ func TestWarnings(t *testing.T) {
 		code, stdout, stderr := try(t, tt.in+"\n"+tt.in, "-method", tt.method, "-batches")
 		if code != 0 || stderr != tt.want || stdout == "" || tt.reason == "" {
 			t.Errorf("%s, %s: exit code %d, printed %q, want %q (%s)", tt.method, tt.in, code, stderr, tt.want, tt.reason)
+		}
+	}
+}
+
+// A batch in which nothing counts is answered, and the bound of success is that of the options.
+func TestNothingCounts(t *testing.T) {
+	const in = `{"id":"b","drop":"crash"}` + "\n"
+	code, stdout, stderr := try(t, in+"\n"+in, "-method", "gigpo", "-batches")
+	if code != 0 || stderr != "" || strings.Count(stdout, `"no_vote":"crash"`) != 2 {
+		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
+	}
+	row := func(reward string) string {
+		return `{"mask":[1],"rewards":[` + reward + `],"group":"g","states":["s"],"final_state":"f"}` + "\n"
+	}
+	for want, rewards := range map[string][2]string{"": {".9", ".1"}, "no trajectory": {".2", ".1"}, "every trajectory": {".8", ".9"}} {
+		in := strings.ReplaceAll(row("0"+rewards[0])+row("0"+rewards[1]), "00", "0")
+		code, _, stderr := try(t, in, "-method", "milegpo", "-options", `{"SuccessAbove":0.5}`)
+		if code != 0 || (want == "") != (stderr == "") || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit code %d, printed %q, want %q", rewards, code, stderr, want)
 		}
 	}
 }

@@ -373,7 +373,8 @@ func TestSAPOOldValues(t *testing.T) {
 		{"at RMax", -10, 10, nil, .5 * 1.8 * 1.8, 0, "", "p = -1; q_c = -.8"},
 		{"rounding", 10 * (1 + 5e-10), 10, nil, .5 * .4 * .4, -.4, "", "RMax*p may round"},
 		{"20 of 10", 20, 10, nil, 0, 0, "turns[0].OldV is 20, want a magnitude of at most RMax, 10", "no read-out gives it"},
-		{"just beyond", -10 * (1 + 2e-9), 10, nil, 0, 0, "turns[0].OldV is -10.00000002, want", "more than rounding"},
+		{"just beyond", -10.2, 10, nil, 0, 0, "turns[0].OldV is -10.2, want", "more than rounding"},
+		{"rounding of eight bits", 10 * (1 + 1./256), 10, nil, .5 * .4 * .4, -.4, "", "a collector in bfloat16"},
 		{"2 of 1", 2, 1, nil, 0, 0, "turns[0].OldV is 2, want a magnitude of at most RMax, 1", "another RMax than the collector's"},
 		{"20 of 100", 20, 100, nil, .5 * .5 * .5, .5, "", "target .1; .6 is further off than q_c = .4"},
 	}
@@ -553,6 +554,13 @@ func TestTake(t *testing.T) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
+	for _, w := range [][]float64{{-5, 1, 1}, {math.NaN(), 1, 1}, {1e308, 5e-324, 0}} {
+		b.Weight = w
+		if _, err := b.Take(nil, []int{1}); err == nil {
+			t.Errorf("weights %v are taken", w)
+		}
+	}
+	b.Weight = nil
 	b.Advantage = b.Advantage[:2]
 	if _, err := b.Take(nil, []int{0}); !errors.Is(err, rl.ErrShape) {
 		t.Errorf("ragged: %v", err)

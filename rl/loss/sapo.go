@@ -433,7 +433,7 @@ func (r *readout) add(h head, dz []float64, wanted bool, field string, z []float
 		return nonFinite("Target"+name, target)
 	case r.value.clip > 0 && !finite(old):
 		return nonFinite("Old"+name, old)
-	case r.value.clip > 0 && math.Abs(old) > r.rMax*(1+1e-9): // more than rounding of RMax*p
+	case r.value.clip > 0 && math.Abs(old) > r.rMax*(1+1e-2): // more than rounding of RMax*p, in low precision too
 		return wrong("Old"+name, old, fmt.Sprintf("a magnitude of at most RMax, %v, as read-outs have", r.rMax), nil)
 	}
 	y := target / r.rMax

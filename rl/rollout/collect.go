@@ -23,8 +23,8 @@ type Options struct {
 	Parallel      int     // episodes at once; zero means 1
 	MaxTurns      int     // zero means the environment's own limit
 	SuccessReward float64 // reward of the last turn of a passed episode, and the only reward; zero means 10
-	// Group gives the group of the episode in a slot: episodes that are compared with each other. Nil means the id of the task, which
-	// makes one group of all episodes of a task, however often it was drawn.
+	// Group gives the group of the episode in a slot: episodes that are compared with each other. Nil means the id of the task, with
+	// its seed where it has one, which makes one group of all episodes of a task, however often it was drawn.
 	Group func(slot int, t envharness.Task) string
 	// States gives the state keys of an episode for estimators that compare turns: one for the start of each turn, one for the state after
 	// the last. Nil means AcceptedCalls.
@@ -91,8 +91,11 @@ func Collect(ctx context.Context, w envharness.World, components []envharness.Co
 		if err != nil {
 			return nil, err
 		}
-		if o.Group != nil {
+		switch seed := trace.Task.Seed; {
+		case o.Group != nil:
 			t.Group = o.Group(i, trace.Task)
+		case seed != nil: // another seed is another first state
+			t.Group = fmt.Sprintf("%s#%d", t.Group, *seed)
 		}
 		keys := states(trace)
 		if len(keys) != len(trace.Turns)+1 {

@@ -255,6 +255,10 @@ func TestCollectEdges(t *testing.T) {
 	if err != nil || es[0].Trajectory.Group != "x0" || es[1].Trajectory.Group != "x1" || es[2].Trajectory.Group != "y2" || es[1].Trajectory.Task != "x" {
 		t.Errorf("own groups: %+v, %v", es, err)
 	}
+	es, err = Collect(context.Background(), world(2), nil, more, []envharness.Task{{ID: "x", Seed: new(uint64(1))}, {ID: "x", Seed: new(uint64(2))}, {ID: "x"}}, nil)
+	if err != nil || es[0].Trajectory.Group != "x#1" || es[1].Trajectory.Group != "x#2" || es[2].Trajectory.Group != "x" {
+		t.Errorf("tasks with seeds: %+v, %v", es, err)
+	}
 	keys := func(tr envharness.Trace) []string { return make([]string, len(tr.Turns)+2) }
 	if _, err := Collect(context.Background(), world(2), nil, more, one, &Options{States: keys}); err == nil || !strings.Contains(err.Error(), "4 state keys") {
 		t.Errorf("too many keys: %v", err)

@@ -228,7 +228,7 @@ func checkLogProbs(i int, t *rl.Trajectory, vote []bool) error {
 			if !(v > 1e-3) {
 				name, v = "RefLogProb", tok.RefLogProb
 			}
-			if tok.Trainable && v > 1e-3 && v-v == 0 {
+			if d := tok.LogProb - tok.RefLogProb; tok.Trainable && v > 1e-3 && d-d == 0 { // what is not finite is another fault
 				return &rl.FieldError{Trajectory: i, Turn: k, Field: fmt.Sprintf("Tokens[%d].%s", j, name), Got: fmt.Sprint(v), Want: "a log-probability, at most 0"}
 			}
 		}

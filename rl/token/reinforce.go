@@ -17,7 +17,8 @@ type ReinforcePPOptions struct {
 	InvalidPenalty *float64
 
 	// KLPenalty is beta of the reward -beta*(LogProb - RefLogProb) that each policy token gets; >= 0, and zero means
-	// none (ours; the paper has one), so that the log-probabilities are not read. It must be 0 with GroupBaseline, where
+	// none (ours; the paper has one), so that the log-probabilities are not read. One above 0 by more than rounding is an
+	// error. It must be 0 with GroupBaseline, where
 	// the divergence belongs into the loss.
 	KLPenalty float64
 

@@ -242,6 +242,9 @@ func (r *Row) starts(i int) ([]int, error) {
 				"%d elements, the turns that mask has, or turns to say where they are", len(starts))
 		}
 	}
+	if len(starts) > maxTurns {
+		return nil, fault("mask", -1, fmt.Sprintf("of %d turns", len(starts)), "at most %d", maxTurns)
+	}
 	return append(starts, len(r.Mask)), nil
 }
 

@@ -208,6 +208,13 @@ func TestRowBounds(t *testing.T) {
 			t.Errorf("got %v, want %q", err, tt.want)
 		}
 	}
+	alternating := make([]bool, 2*maxTurns+2)
+	for j := range alternating {
+		alternating[j] = j%2 == 1
+	}
+	if _, err := FromRows([]Row{{Mask: alternating}}); err == nil || !strings.Contains(err.Error(), "mask is of 1048577 turns, want at most 1048576") {
+		t.Errorf("too many turns by the mask: %v", err)
+	}
 	if _, err := (&Row{Mask: make([]bool, maxTokens), TurnRewards: make([]float64, 1)}).starts(0); err != nil {
 		t.Error(err)
 	}
