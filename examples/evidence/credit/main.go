@@ -13,8 +13,8 @@
 //	not_here                      what is left to other parts of the library
 //	timing                        with -timing, how long estimators take; this differs between machines and runs, and fails nothing
 //
-// Numbers named E, case and property are those of the specification of the library: worked examples, faults that frameworks had or have, and
-// rules. All else but timing depends on the seed alone, not on the number of workers. The exit status is 1 if anything failed. A full run takes
+// The labels E1, case 1, property 1 and so on number the worked examples, the faults that frameworks had or have, and the rules; tests have
+// the same. All else but timing depends on the seed alone, not on the number of workers. The exit status is 1 if anything failed. A full run takes
 // two to four minutes on two cores, one with -quick 5 to 15 s.
 package main
 
