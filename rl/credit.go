@@ -137,9 +137,9 @@ func trains(tokens []Token) bool {
 	return false
 }
 
-// Exclude takes the vote of trajectory i away, for estimators of one's own, before they compare anything; its advantages and
-// targets of turns become 0. An empty reason becomes "excluded"; those of this package, "truncated", "non-finite" and "no
-// trainable token", keep their meaning, so give another. It does nothing if there is no trajectory i.
+// Exclude takes the vote of trajectory i away, for estimators of one's own, before they compare anything; its advantages
+// and targets of turns become 0. An empty reason becomes "excluded"; those of this package, "truncated", "non-finite" and
+// "no trainable token", keep their meaning, so give another. It does nothing if there is no trajectory i.
 func (c *Credit) Exclude(i int, reason string) {
 	if i < 0 || i >= len(c.NoVote) {
 		return

@@ -137,8 +137,8 @@ func checkWritable(i int, t *Trajectory) error {
 // null; every trajectory passes [Validate]. A line is at most 64 MiB long and has at most 1 Mi commas, so memory is
 // bounded whatever r holds.
 //
-// Time is linear in the bytes of r. After an error, which names the line counted from 1, the sequence ends. It can be ranged over once, reads ahead of
-// what it yields, and does not close r.
+// Time is linear in the bytes of r. After an error, which names the line counted from 1, the sequence ends. It can be
+// ranged over once, reads ahead of what it yields, and does not close r.
 func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
 	return func(yield func(Trajectory, error) bool) {
 		n, count := 0, 0

@@ -4,10 +4,10 @@ import "fmt"
 
 // Validate checks everything of a batch that an estimator or a loss may read: each trajectory has a turn, ends on its
 // last turn and on no other, every reward, value and log-probability is finite, and no log-probability is above 0 by more
-// than rounding, 1e-3, as a probability given by mistake is; FinalValue is read after a
-// truncation only, and tokens only where they are trainable. A trajectory that is excluded as a whole is never read, so
-// it may be empty, open or full of NaN. The error is nil or the first fault as a [*FieldError], which wraps
-// [ErrOpenTrajectory] or [ErrNonFinite] where they apply.
+// than rounding, 1e-3, as a probability given by mistake is; FinalValue is read after a truncation only, and tokens only
+// where they are trainable. A trajectory that is excluded as a whole is never read, so it may be empty, open or full of
+// NaN. The error is nil or the first fault as a [*FieldError], which wraps [ErrOpenTrajectory] or [ErrNonFinite] where
+// they apply.
 //
 // Estimators check what they read on their own; call Validate where a batch enters the program. O(turns + tokens).
 func Validate(batch []Trajectory) error {

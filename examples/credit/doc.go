@@ -81,8 +81,8 @@
 // line, and the next batch can follow in the same process. A batch without rows is answered with an empty line.
 //
 // Nothing is written before a batch has been read, so that a caller may write all of it before reading, and nothing of a
-// batch that fails: the process then ends with exit code 1. A batch is held in memory, at some 100 bytes for each token and
-// 200 for each turn, more with milegpo; a line has at most 64 MiB. An interrupt ends the process, a second one even while
+// batch that fails: the process then ends with exit code 1. A batch is held in memory, at some 100 to 200 bytes for each token
+// and 300 for each turn, with milegpo up to 900; a line has at most 64 MiB. An interrupt ends the process, a second one even while
 // nobody reads its output. -diagnostics writes one rl.Diagnostics as JSON to standard error before the rows of each batch. -dot draws
 // what MileGPO saw, one graph a group.
 //

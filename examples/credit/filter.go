@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -14,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/throughline-go/throughline/internal/jsonl"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/token"
 )
@@ -91,43 +91,24 @@ func (f *filter) read(ctx context.Context, name string, r io.Reader) error {
 		_, err := io.Copy(pw, r)
 		pw.CloseWithError(err)
 	}()
-	lines := bufio.NewReader(pr)
 	at := place{name, 1}
-	for line := []byte(nil); ; at.line++ {
-		var err error
-		if line, err = readLine(lines, line, maxLine); err != nil {
-			if errors.Is(err, io.EOF) {
-				return ctx.Err()
-			}
-			return f.fault(at, len(f.at), err)
-		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
+	for line, err := range jsonl.Lines(pr, maxLine) {
+		switch text := bytes.TrimSpace(line); {
+		case errors.Is(err, jsonl.ErrTooLong):
+			err = f.fault(at, len(f.at), fmt.Errorf("longer than %d bytes", maxLine))
+		case err != nil:
+			err = f.fault(at, len(f.at), err)
+		case len(text) > 0:
 			err = f.add(text, at)
-		} else if f.batches {
+		case f.batches:
 			err = f.answer(ctx)
 		}
 		if err != nil {
 			return err
 		}
+		at.line++
 	}
-}
-
-// readLine reads a line of at most limit bytes, and its end, over dst. The last one needs no end; after an error there is
-// none. Unlike bufio.Scanner it looks at each byte once, however short the reads of a pipe are.
-func readLine(r *bufio.Reader, dst []byte, limit int) ([]byte, error) {
-	line := dst[:0]
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(bytes.TrimSuffix(line, []byte("\n"))) > limit:
-			return line, fmt.Errorf("longer than %d bytes", limit)
-		case err == nil, errors.Is(err, io.EOF) && len(line) > 0:
-			return line, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
-	}
+	return ctx.Err()
 }
 
 // add takes a line into the batch.

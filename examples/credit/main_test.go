@@ -459,39 +459,6 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-func TestReadLine(t *testing.T) {
-	x := strings.Repeat("x", 40)
-	tests := []struct {
-		name, in string
-		want     []string // the lines and, last, the error
-		reason   string
-	}{
-		{"lines", "a\n\nb\r\nc", []string{"a\n", "\n", "b\r\n", "c", "EOF"}, "the last one has no end"},
-		{"end", "a\n", []string{"a\n", "EOF"}, "nothing follows"},
-		{"at the limit", x + "\n" + x, []string{x + "\n", x, "EOF"}, "the end is not counted"},
-		{"above", x + "\n" + x + "x\n", []string{x + "\n", "longer than 40 bytes"}, "one byte more"},
-		{"above at the end", x + "x", []string{"longer than 40 bytes"}, "without an end, too"},
-	}
-	for _, tt := range tests {
-		if tt.reason == "" {
-			t.Errorf("%s: no reason", tt.name)
-		}
-		r := bufio.NewReaderSize(strings.NewReader(tt.in), 16) // shorter than a line
-		var got []string
-		for line := []byte(nil); ; {
-			var err error
-			if line, err = readLine(r, line, 40); err != nil {
-				got = append(got, err.Error())
-				break
-			}
-			got = append(got, string(line))
-		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", tt.name, tt.reason, diff)
-		}
-	}
-}
-
 // Nothing is written after an interrupt.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

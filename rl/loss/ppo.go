@@ -26,11 +26,11 @@ type PPOOptions struct {
 // elsewhere: where A > 0 and ratio > 1+ClipHigh, or A < 0 and ratio < 1-ClipLow or > DualClip, or the clamp binds, or A
 // = 0. Without a position of weight above 0 the loss is 0. The band of the statistics is [1-ClipLow, 1+ClipHigh].
 //
-// The gradient overwrites grad, which must be as long as the batch and must not overlap it, or nil if none is wanted;
-// it is exactly 0 at positions of weight 0. Errors, all but those about options in a [*rl.FieldError]: [rl.ErrShape] for
-// lengths that differ, [rl.ErrNonFinite] for a number that is read and is not finite or a log-ratio, gradient or loss that
-// overflows, a log-probability that is read and is above 1e-3, a negative weight, and options out of range. After an error the content of grad is of no use. O(length) time,
-// no allocation, deterministic.
+// The gradient overwrites grad, which must be as long as the batch and must not overlap it, or nil if none is wanted; it
+// is exactly 0 at positions of weight 0. Errors, all but those about options in a [*rl.FieldError]: [rl.ErrShape] for
+// lengths that differ, [rl.ErrNonFinite] for a number that is read and is not finite or a log-ratio, gradient or loss
+// that overflows, a log-probability that is read and is above 1e-3, a negative weight, and options out of range. After an
+// error the content of grad is of no use. O(length) time, no allocation, deterministic.
 func PPO(grad []float64, b Batch, o *PPOOptions) (loss float64, stats Stats, err error) {
 	if o == nil {
 		o = &PPOOptions{}

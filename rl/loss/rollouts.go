@@ -51,13 +51,14 @@ func NewBatch(dst *Batch, batch []rl.Trajectory, c *rl.Credit, o *WeightOptions)
 	return dst, nil
 }
 
-// Take returns the given positions of b, in their order, for a mini-batch: a part of the rollouts that is an optimiser step of
-// its own. Weights are scaled so that their sum is that of all of b, unless all that were taken are 0: the mean over the
-// tokens of b becomes the mean over those that were taken. (Micro-batches, parts of one step, are plain slices of b, whose weights stay.) Slices of b that are
-// empty are empty in the result.
+// Take returns the given positions of b, in their order, for a mini-batch: a part of the rollouts that is an optimiser
+// step of its own. Weights are scaled so that their sum is that of all of b, unless all that were taken are 0: the mean
+// over the tokens of b becomes the mean over those that were taken. (Micro-batches, parts of one step, are plain slices
+// of b, whose weights stay.) Slices of b that are empty are empty in the result.
 //
-// It is written over dst, whose memory must not be that of b, or a new Batch if that is nil. The error is a [*rl.FieldError]
-// for a position that is not in b or a weight that no loss takes, or around [rl.ErrShape] for a slice of another length. O(length) time, deterministic.
+// It is written over dst, whose memory must not be that of b, or a new Batch if that is nil. The error is a
+// [*rl.FieldError] for a position that is not in b or a weight that no loss takes, or around [rl.ErrShape] for a slice of
+// another length. O(length) time, deterministic.
 func (b *Batch) Take(dst *Batch, positions []int) (*Batch, error) {
 	n := len(b.LogProb)
 	for i, j := range positions {

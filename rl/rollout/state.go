@@ -8,12 +8,13 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// AcceptedCalls keys a state by the calls that the base accepted before it, in order: one key for the start of each turn and
-// one for the state after the last, len(t.Turns)+1 in all. In a world whose state follows from its task, its seed and those
-// calls, episodes of one group with equal keys are in the same state (ours). A refused call, or one that a component
-// answered, leaves the state as it is. Two orders of calls that lead to one state have two keys, so states are rather split
-// than confused, up to what [envharness.CanonicalJSON] makes equal: two routes never meet again, so for GraphGPO and MileGPO, which need that, give keys of the world's own state
-// where it has one. Keys are 64-bit digests: two of n distinct ones collide by a chance of about n²/2^65. O(bytes of arguments) time.
+// AcceptedCalls keys a state by the calls that the base accepted before it, in order: one key for the start of each turn
+// and one for the state after the last, len(t.Turns)+1 in all. In a world whose state follows from its task, its seed and
+// those calls, episodes of one group with equal keys are in the same state (ours). A refused call, or one that a
+// component answered, leaves the state as it is. Two orders of calls that lead to one state have two keys, so states are
+// rather split than confused, up to what [envharness.CanonicalJSON] makes equal: two routes never meet again, so for
+// GraphGPO and MileGPO, which need that, give keys of the world's own state where it has one. Keys are 64-bit digests:
+// two of n distinct ones collide by a chance of about n²/2^65. O(bytes of arguments) time.
 func AcceptedCalls(t envharness.Trace) []string {
 	keys := make([]string, len(t.Turns)+1)
 	h := fnv.New64a()

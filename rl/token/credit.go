@@ -216,8 +216,10 @@ const (
 	readLogProbs       // of the policy and the reference
 )
 
+const maxLogProb = 1e-3 // rounding of 0 in low precision, as in rl.Validate
+
 // checkLogProbs returns an error for a number of a policy token that is read as a log-probability and is above 0 by more than
-// rounding, as in rl.Validate.
+// rounding.
 func checkLogProbs(i int, t *rl.Trajectory, vote []bool) error {
 	for k := range t.Turns {
 		if !vote[k] {
@@ -225,10 +227,10 @@ func checkLogProbs(i int, t *rl.Trajectory, vote []bool) error {
 		}
 		for j, tok := range t.Turns[k].Tokens {
 			name, v := "LogProb", tok.LogProb
-			if !(v > 1e-3) {
+			if !(v > maxLogProb) {
 				name, v = "RefLogProb", tok.RefLogProb
 			}
-			if d := tok.LogProb - tok.RefLogProb; tok.Trainable && v > 1e-3 && d-d == 0 { // what is not finite is another fault
+			if d := tok.LogProb - tok.RefLogProb; tok.Trainable && v > maxLogProb && d-d == 0 { // what is not finite is another fault
 				return &rl.FieldError{Trajectory: i, Turn: k, Field: fmt.Sprintf("Tokens[%d].%s", j, name), Got: fmt.Sprint(v), Want: "a log-probability, at most 0"}
 			}
 		}

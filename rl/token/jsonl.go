@@ -35,9 +35,9 @@ const (
 // writes unless told allow_nan=False, are errors anywhere, and so is null among numbers. Write 0 at masked positions, where
 // nothing is read. The lengths of the fields of a row are checked, as [FromRows] does.
 //
-// Errors name the line counted from 1 and wrap a [*RowError] where a field is at fault; after one the sequence ends. A line
-// is at most 64 MiB long and nested at most 64 deep, so memory is bounded whatever r holds: to some 10 times the line. The sequence can be ranged over
-// once, reads ahead of what it yields, and does not close r.
+// Errors name the line counted from 1 and wrap a [*RowError] where a field is at fault; after one the sequence ends. A
+// line is at most 64 MiB long and nested at most 64 deep, so memory is bounded whatever r holds, by a multiple of the
+// line. The sequence can be ranged over once, reads ahead of what it yields, and does not close r.
 func ReadRows(r io.Reader) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		n, count := 0, 0

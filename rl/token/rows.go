@@ -14,9 +14,9 @@ import (
 // turns. Only Mask is needed; an empty field is one that was not given, and then everywhere 0. The tags are the names in
 // JSON, see [ReadRows].
 //
-// Fields per token are as long as Mask, at most 4 Mi; those per turn as long as there are turns, at most 1 Mi. Without Turns, each run of trainable
-// tokens is a turn, together with the masked tokens before it; masked tokens at the end, padding for one, belong to the
-// last turn. A turn thus begins at the first masked token after a trainable one.
+// Fields per token are as long as Mask, at most 4 Mi; those per turn as long as there are turns, at most 1 Mi. Without
+// Turns, each run of trainable tokens is a turn, together with the masked tokens before it; masked tokens at the end,
+// padding for one, belong to the last turn. A turn thus begins at the first masked token after a trainable one.
 //
 // Rows with the same ID, not empty, and different Step are the turns of one trajectory, in the order of Step, wherever
 // they lie (the layout of verl-agent; such a row may also hold several turns). All other rows are trajectories of their own.
@@ -448,10 +448,11 @@ func given[T comparable](x []T) []T {
 	return nil
 }
 
-// SetCredit writes c into the result fields of rows, those of an earlier result included: Advantages and Returns per token,
-// TurnAdvantages, ValueTargets and QTargets per turn, NoVote per trajectory. Tokens have the advantage of their turn where c
-// has none per token. Batch is what [FromRows] built from rows and c what an estimator made of it; the error says where they
-// do not fit, by their ids, masks and turns, and rows is unchanged then; steps must not have changed. The results share no memory with c. O(turns + tokens) time.
+// SetCredit writes c into the result fields of rows, those of an earlier result included: Advantages and Returns per
+// token, TurnAdvantages, ValueTargets and QTargets per turn, NoVote per trajectory. Tokens have the advantage of their
+// turn where c has none per token. Batch is what [FromRows] built from rows and c what an estimator made of it; the error
+// says where they do not fit, by their ids, masks and turns, and rows is unchanged then; steps must not have changed. The
+// results share no memory with c. O(turns + tokens) time.
 func SetCredit(rows []Row, batch []rl.Trajectory, c *rl.Credit) error {
 	if !c.Fits(batch) {
 		return fmt.Errorf("token: the credit is of another batch: %w", rl.ErrShape)
