@@ -7,128 +7,143 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
-// A cloner makes deep copies and checks on the way that they are JSON values. A recording one also brings them into the form that
-// survives writing and reading as JSON.
-type cloner struct{ record bool }
+// The copies below are deep and share nothing with what they were made from. Copying an environment's answer checks it as well, so that
+// all the harness keeps is made of JSON values.
 
-func (c cloner) text(s string) string {
-	if c.record {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return s
-}
-
-func (c cloner) value(v any, depth int) (any, error) {
+// copyValue reports whether v is a JSON value; see jsonFault for what is wrong with it.
+func copyValue(v any, depth int) (any, bool) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
+		return nil, false
 	}
 	switch v := v.(type) {
-	case nil, bool:
-		return v, nil
-	case string:
-		return c.text(v), nil
+	case nil, bool, string:
+		return v, true
 	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is not a JSON number", v)
-		}
-		return v, nil
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 	case []any:
 		if v == nil {
-			return nil, nil
+			return nil, true
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			var err error
-			if out[i], err = c.value(e, depth+1); err != nil {
-				return nil, fmt.Errorf("item %d: %w", i, err)
+			var ok bool
+			if out[i], ok = copyValue(e, depth+1); !ok {
+				return nil, false
 			}
 		}
-		return out, nil
+		return out, true
 	case map[string]any:
 		if v == nil {
-			return nil, nil
+			return nil, true
 		}
-		return c.object(v, depth)
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			c, ok := copyValue(e, depth+1)
+			if !ok {
+				return nil, false
+			}
+			out[k] = c
+		}
+		return out, true
 	}
-	return nil, fmt.Errorf("type %T is not a JSON value", v)
+	return nil, false
 }
 
-func (c cloner) object(m map[string]any, depth int) (map[string]any, error) {
+// jsonFault says why copyValue refuses v. It goes through objects in the order of their keys, so that the same fault is always the one
+// reported.
+func jsonFault(v any, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	switch v := v.(type) {
+	case nil, bool, string:
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%v is not a JSON number", v)
+		}
+	case []any:
+		for i, e := range v {
+			if err := jsonFault(e, depth+1); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if err := jsonFault(v[k], depth+1); err != nil {
+				return fmt.Errorf("field %q: %w", k, err)
+			}
+		}
+	default:
+		return fmt.Errorf("type %T is not a JSON value", v)
+	}
+	return nil
+}
+
+func copyObject(m map[string]any) (map[string]any, error) {
 	if m == nil {
 		return nil, nil
 	}
-	out := make(map[string]any, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) { // sorted, so that the same fault is always the one reported
-		var err error
-		if out[c.text(k)], err = c.value(m[k], depth+1); err != nil {
-			return nil, fmt.Errorf("field %q: %w", k, err)
-		}
+	c, ok := copyValue(m, 0)
+	if !ok {
+		return nil, jsonFault(m, 0)
 	}
-	return out, nil
+	return c.(map[string]any), nil
 }
 
-func (c cloner) observation(o Observation) (Observation, error) {
-	data, err := c.object(o.Data, 0)
+func copyObservation(o Observation) (Observation, error) {
+	data, err := copyObject(o.Data)
 	if err != nil {
 		return Observation{}, fmt.Errorf("observation data: %w", err)
 	}
-	return Observation{Text: c.text(o.Text), Data: data, Actions: c.actions(o.Actions)}, nil
+	return Observation{Text: o.Text, Data: data, Actions: copyActions(o.Actions)}, nil
 }
 
-func (c cloner) transition(t Transition) (Transition, error) {
+func copyTransition(t Transition) (Transition, error) {
 	var err error
-	if t.Observation, err = c.observation(t.Observation); err != nil {
+	if t.Observation, err = copyObservation(t.Observation); err != nil {
 		return Transition{}, err
 	}
-	if t.Info, err = c.object(t.Info, 0); err != nil {
+	if t.Info, err = copyObject(t.Info); err != nil {
 		return Transition{}, fmt.Errorf("info: %w", err)
 	}
 	if math.IsNaN(t.Reward) || math.IsInf(t.Reward, 0) {
 		return Transition{}, fmt.Errorf("reward %v is not finite", t.Reward)
 	}
-	t.Error = c.actionError(t.Error)
-	t.Reason = c.text(t.Reason)
+	t.Error = copyError(t.Error)
 	return t, nil
 }
 
-func (c cloner) actionError(e *ActionError) *ActionError {
+func copyError(e *ActionError) *ActionError {
 	if e == nil {
 		return nil
 	}
-	return &ActionError{Class: ErrorClass(c.text(string(e.Class))), Message: c.text(e.Message), Retryable: e.Retryable}
+	return new(*e)
 }
 
-func (c cloner) action(a Action) Action {
-	return Action{Name: c.text(a.Name), Args: c.raw(a.Args)}
-}
+func copyAction(a Action) Action { return Action{Name: a.Name, Args: bytes.Clone(a.Args)} }
 
-func (c cloner) raw(doc json.RawMessage) json.RawMessage {
-	if !c.record {
-		return bytes.Clone(doc)
-	}
-	if len(doc) == 0 {
-		return nil
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, doc) != nil || !utf8.Valid(b.Bytes()) {
-		return appendString(nil, string(doc)) // not JSON: the text is all that can be kept
-	}
-	return b.Bytes()
-}
-
-func (c cloner) actions(as []Action) []Action {
-	as = slices.Clone(as)
+// copyActions takes two allocations, however long the list: worlds that enumerate what is admissible show dozens each turn.
+func copyActions(as []Action) []Action {
+	size := 0
 	for i := range as {
-		as[i] = c.action(as[i])
+		size += len(as[i].Args)
+	}
+	as = slices.Clone(as)
+	buf := make([]byte, 0, size)
+	for i, a := range as {
+		if a.Args == nil {
+			continue
+		}
+		at := len(buf)
+		buf = append(buf, a.Args...)
+		as[i].Args = json.RawMessage(buf[at:len(buf):len(buf)])
 	}
 	return as
 }
 
-func cloneTools(ts []Tool) []Tool {
+func copyTools(ts []Tool) []Tool {
 	ts = slices.Clone(ts)
 	for i := range ts {
 		ts[i].Schema = bytes.Clone(ts[i].Schema)
@@ -136,8 +151,46 @@ func cloneTools(ts []Tool) []Tool {
 	return ts
 }
 
-func (c cloner) entry(e LogEntry) LogEntry {
-	e.Action = c.action(e.Action)
-	e.Transition, _ = c.transition(e.Transition) // checked when it was logged
+func copyEntry(e LogEntry) LogEntry {
+	e.Action = copyAction(e.Action)
+	e.Transition, _ = copyTransition(e.Transition) // checked when it was logged
 	return e
+}
+
+func copyTask(t Task) Task {
+	if t.Seed != nil {
+		t.Seed = new(*t.Seed)
+	}
+	return t
+}
+
+func sameObservation(a, b Observation) bool {
+	return a.Text == b.Text && sameObject(a.Data, b.Data) && (a.Actions == nil) == (b.Actions == nil) && slices.EqualFunc(a.Actions, b.Actions, sameAction)
+}
+
+func sameAction(a, b Action) bool { return a.Name == b.Name && bytes.Equal(a.Args, b.Args) }
+
+func sameObject(a, b map[string]any) bool {
+	return (a == nil) == (b == nil) && maps.EqualFunc(a, b, sameValue)
+}
+
+// sameValue compares JSON values.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case []any:
+		b, ok := b.([]any)
+		return ok && (a == nil) == (b == nil) && slices.EqualFunc(a, b, sameValue)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && sameObject(a, b)
+	}
+	switch b.(type) {
+	case []any, map[string]any:
+		return false // neither can be compared with ==
+	}
+	return a == b
+}
+
+func sameTool(a, b Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && a.ReadOnly == b.ReadOnly && a.Submits == b.Submits && bytes.Equal(a.Schema, b.Schema)
 }

@@ -28,6 +28,7 @@ const (
 	AxisTransition  Axis = "T"
 	AxisObservation Axis = "O"
 	AxisBudget      Axis = "B"
+	AxisLink        Axis = "L" // of a chain of worlds, which is a [World] of its own; see [Link]
 )
 
 // A ComponentSpec identifies a component: enough to name it in a record and, where its tag is registered, to build it again.
@@ -42,6 +43,9 @@ type ComponentSpec struct {
 type EpisodeInfo struct {
 	Task string
 	Seed uint64
+	// Base describes the base environment, with the tools as this component sees them from its place in the stack. It is the zero value
+	// without a [Describer]. It is read-only.
+	Base Description
 	// Rand is the component's own stream, a function of the seed and the component's id alone: adding or removing another
 	// component never shifts its draws.
 	Rand *rand.Rand
@@ -51,10 +55,11 @@ type EpisodeInfo struct {
 // no hook sees the environment, the verifier or another component. The context is that of the Reset or Step that calls the hook. A hook
 // that panics or returns an error makes the episode [Invalid].
 type Hooks struct {
-	// Start returns actions to carry out on the base before the first turn, below all components. Each must be carried out
+	// Start returns edits to the start, made on the base before the first turn, below all components. Each must be carried out
 	// without a refusal and none may end or solve the episode, else the reset fails with [ErrStart].
-	Start func(ctx context.Context, v View) ([]Action, error)
-	// Tools changes the tools that the policy is shown.
+	Start func(ctx context.Context, v View) ([]StartEdit, error)
+	// Tools changes the tools that the policy is shown. It is called at the start of an episode, and again when a [ToolLister] changed
+	// its tools.
 	Tools func(ctx context.Context, tools []Tool) ([]Tool, error)
 	// Action decides about an action on its way in, outermost component first.
 	Action func(ctx context.Context, v View, a Action) (ActionEdit, error)
@@ -69,10 +74,20 @@ type Hooks struct {
 
 // A View is the read-only situation that a hook sees. It is valid until the hook returns.
 type View struct {
-	Turn  int         // turns used before this one; 0 in Start and for the first observation
-	Shown Observation // what the policy was shown last; in Start the present raw observation, before the first observation zero
+	Turn int // turns used before this one; 0 in Start and for the first observation
+	Left int // turns left, this one included; 0 means that no limit is known
 
+	shown *Observation
 	state func() (State, error)
+}
+
+// Shown returns a copy of what the policy was shown last; in Start the present raw observation, before the first observation zero.
+func (v View) Shown() Observation {
+	if v.shown == nil {
+		return Observation{}
+	}
+	o, _ := copyObservation(*v.shown) // checked where it came from
+	return o
 }
 
 // State returns the base's state without its graded fields, as a copy; nil without a [Stater]. It is read when first asked for after
@@ -82,6 +97,14 @@ func (v View) State() (State, error) {
 		return nil, nil
 	}
 	return v.state()
+}
+
+// A StartEdit is one change to the start of an episode: an action to carry out or values to set.
+type StartEdit struct {
+	Action Action // carried out unless Set is given
+	// Set holds new values by the JSON pointer of their place in the snapshot of a [Snapshotter]. Each place must exist, be among those that
+	// the base declares as [Description].Mutable, and not be graded.
+	Set map[string]json.RawMessage
 }
 
 // ActionEdit is the decision about one action. Use [PassAction], [ReplaceAction], [BlockAction], [AnswerAction] or [EndEpisode].
@@ -122,7 +145,7 @@ func BlockAction(reason string) ActionEdit { return ActionEdit{kind: editBlock, 
 // AnswerAction answers in place of the base with the given text and error; a nil error tells the policy that the action was carried
 // out. Other content of the present observation stays. The base is not stepped and the turn is used up.
 func AnswerAction(text string, err *ActionError) ActionEdit {
-	return ActionEdit{kind: editAnswer, text: text, err: cloner{}.actionError(err)}
+	return ActionEdit{kind: editAnswer, text: text, err: copyError(err)}
 }
 
 // EndEpisode truncates the episode; the reason is recorded as "budget:" and the component's id, followed by a colon and reason

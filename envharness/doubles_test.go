@@ -22,6 +22,7 @@ type toy struct {
 	stopped bool
 	steps   int
 	ready   bool
+	shared  bool // one toy for all of a world, so that no replay of an episode is possible
 
 	calls struct{ reset, step, close, state, rewind int }
 
@@ -146,7 +147,7 @@ func (t *toy) Describe() eh.Description {
 		Tools:         []eh.Tool{{Name: "combine", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "stop", Submits: true}},
 		Graded:        []string{"success"},
 		MaxTurns:      t.limit,
-		Deterministic: true,
+		Deterministic: !t.shared,
 	}
 }
 
@@ -180,6 +181,9 @@ var toyVerifier = eh.VerifierFunc(func(_ context.Context, e eh.Evidence) (eh.Ver
 
 // worldOf is a world whose only environment is env.
 func worldOf(env eh.Environment) eh.World {
+	if t, ok := env.(*toy); ok {
+		t.shared = true
+	}
 	return eh.World{New: func(context.Context) (eh.Environment, error) { return env, nil }, Verifier: toyVerifier}
 }
 

@@ -13,7 +13,8 @@ import (
 // not keep what it was given beyond the call. Two instances share nothing that can change.
 type Environment interface {
 	// Reset starts an episode and returns its first observation. Called in mid-episode it abandons that episode. The same
-	// task and seed give the same episode; a nil seed continues the instance's own stream.
+	// task and seed give the same episode; a nil seed continues the instance's own stream. An environment that cannot be seeded
+	// answers [ErrSeedUnsupported]; the harness then resets it without a seed.
 	Reset(ctx context.Context, o ResetOptions) (Observation, error)
 	// Step performs one action. An action that the world refuses is no error: the world stays as it was, the turn is used up
 	// and [Transition.Error] says why. An error means that the environment itself failed. Before the first Reset it returns
@@ -84,7 +85,7 @@ type ActionError struct {
 	Retryable bool       `json:"retryable,omitempty"` // the same call may succeed later
 }
 
-// State is a snapshot of a world as one JSON object.
+// State is the state of a world as one JSON object.
 type State = json.RawMessage
 
 // An Observer can show the present observation again. Observe changes nothing and equals the last observation returned.
@@ -99,6 +100,15 @@ type Stater interface {
 	State(ctx context.Context) (State, error)
 }
 
+// A Snapshotter can go back to where it was. A snapshot is one JSON object, with nothing in it that only this instance or this process
+// understands, and holds all that the future of the episode depends on, counters and random streams included: after Restore, in this
+// instance or another one of the same kind that was reset to the same task, the same actions give the same transitions. A snapshot
+// that is not one of its own kind and version is an error, and changes nothing.
+type Snapshotter interface {
+	Snapshot(ctx context.Context) (State, error)
+	Restore(ctx context.Context, s State) error
+}
+
 // A Rewinder sets counters such as turn limits to zero and keeps the world. The harness calls it after a [Setup], whose actions are then
 // part of the start: the present observation should tell a policy that knows nothing else how things stand.
 type Rewinder interface {
@@ -111,14 +121,27 @@ type Describer interface {
 	Describe() Description
 }
 
+// A ToolLister has tools that change in the course of an episode. The harness asks after each Reset and Step, in place of
+// [Description].Tools. The answer is nil before the first Reset.
+type ToolLister interface {
+	Tools() []Tool
+}
+
 // A Description is static knowledge about an environment.
 type Description struct {
 	Name   string   `json:"name"`
 	Tools  []Tool   `json:"tools,omitempty"`  // in a fixed order, names unique
 	Graded []string `json:"graded,omitempty"` // top-level fields of State that the verifier reads; hidden from components
+	// Mutable lists JSON pointers into the snapshot of a [Snapshotter] at and below which a component may set values at the start.
+	Mutable []string `json:"mutable,omitempty"`
+	// Volatile lists JSON pointers into a [Transition] ("/observation/text", "/observation/data/clock", "/info/request_id") and, with
+	// "/state" before them, into the [State], at and below which a replay may differ; see Deterministic.
+	Volatile []string `json:"volatile,omitempty"`
 	// MaxTurns is the environment's own limit; the harness ends an episode after as many turns, blocked ones included. Zero means none.
-	MaxTurns      int  `json:"max_turns,omitempty"`
-	Deterministic bool `json:"deterministic,omitempty"` // same task, seed and actions: same observations, rewards and flags
+	MaxTurns int `json:"max_turns,omitempty"`
+	// Deterministic promises that the same task, seed, options and actions give the same transitions and states, but for what is Volatile.
+	// The harness takes the environment at its word and replays each episode before it believes the verdict; see [Harness.Verdict].
+	Deterministic bool `json:"deterministic,omitempty"`
 }
 
 // A Tool describes one action name to a policy.
@@ -170,8 +193,10 @@ func As[T any](env Environment) (T, bool) {
 // A World is all that is needed to open and judge episodes: a maker of environments and the verifier that stays.
 type World struct {
 	// New makes a fresh environment; it must not be or wrap a [Harness]. The context bounds the opening only: do not keep it. New must
-	// be safe for concurrent use.
+	// be safe for concurrent use, and the environments share nothing: the one that replays an episode is another than the one that played.
 	New func(ctx context.Context) (Environment, error)
 	// Verifier is the only source of success. It must be safe for concurrent use.
 	Verifier Verifier
+
+	chain bool // made by Link
 }

@@ -5,31 +5,30 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 )
 
 // take copies the arguments of an action into the memory of the episode, so that a step costs no allocation of its own. It comes
 // before anything else looks at the action: what was logged must be what the base was given, whatever the caller does to its bytes.
 func (h *Harness) take(a Action) Action {
+	if len(a.Args) == 0 {
+		return Action{Name: a.Name}
+	}
 	at := len(h.args)
 	h.args = append(h.args, a.Args...)
 	a.Args = h.args[at:len(h.args):len(h.args)]
 	return a
 }
 
-// record appends a call on the base to the log, the result as a copy, and refuses a result that no environment may give. The
-// arguments of a are the harness's own already.
-func (h *Harness) record(kind LogKind, a Action, t Transition) error {
-	t, err := cloner{}.transition(t)
+// record appends a call on the base to the log and returns the copy of the result that it logged, which nobody changes any more. A
+// result that no environment may give is an error. The arguments of a are the harness's own already.
+func (h *Harness) record(kind LogKind, a Action, t Transition) (Transition, error) {
+	t, err := copyTransition(t)
 	if err != nil {
-		return err
-	}
-	if len(a.Args) == 0 {
-		a.Args = nil
+		return Transition{}, err
 	}
 	h.log = append(h.log, LogEntry{Kind: kind, Action: a, Transition: t})
-	return nil
+	return t, nil
 }
 
 // evidence copies what is known, without the state of a running episode.
@@ -44,7 +43,7 @@ func (h *Harness) evidence() Evidence {
 		EndReason: h.end,
 	}
 	for i := range h.log {
-		e.Log[i] = cloner{}.entry(h.log[i])
+		e.Log[i] = copyEntry(h.log[i])
 	}
 	return e
 }
@@ -57,7 +56,7 @@ func (h *Harness) currentEvidence(ctx context.Context) (Evidence, error) {
 		if err != nil {
 			return Evidence{}, fmt.Errorf("envharness: state: %w", err)
 		}
-		e.End = st
+		e.End = bytes.Clone(st)
 	}
 	return e, nil
 }
@@ -79,6 +78,10 @@ func (h *Harness) Evidence(ctx context.Context) (Evidence, error) {
 // infrastructure failure ended is [Invalid], and so is one whose verifier errs, panics, or returns a score or part outside [0, 1]. A
 // Pass always has Score 1.
 //
+// Where the environment declares itself deterministic, an episode that has ended is not taken at its word: the log is carried out on
+// a fresh environment of the [World], every result and both states must come out the same, and the verifier must say the same of the
+// replay. A difference makes the verdict [Invalid] with [ErrTamper] in its Reason. A verdict without that is marked Unreplayed.
+//
 // The error is [ErrNeedReset], [ErrBusy], [ErrClosed] or a failure to read the state of a running episode, and says nothing about the
 // episode.
 func (h *Harness) Verdict(ctx context.Context) (Verdict, error) {
@@ -86,26 +89,60 @@ func (h *Harness) Verdict(ctx context.Context) (Verdict, error) {
 		return Verdict{}, err
 	}
 	defer h.leave()
-	if h.phase == idle {
+	switch {
+	case h.phase == idle:
 		return Verdict{}, ErrNeedReset
-	}
-	if h.end.Infra() {
+	case h.end.Infra():
 		return Verdict{Reason: h.cause.Error()}, nil
+	case h.phase == over:
+		v, err := h.judge(ctx)
+		if err != nil {
+			v.Reason = err.Error()
+		}
+		return v, nil
 	}
 	e, err := h.currentEvidence(ctx)
 	if err != nil {
 		return Verdict{}, err
 	}
-	v, err := h.judge(ctx, e)
+	v, err := h.ask(ctx, e)
 	if err != nil {
 		v.Reason = err.Error()
+	}
+	v.Unreplayed = true
+	return v, nil
+}
+
+// judge asks the verifier about an episode that came to its end, and about its replay. An error comes with an [Invalid] verdict.
+func (h *Harness) judge(ctx context.Context) (Verdict, error) {
+	e := h.evidence()
+	v, err := h.ask(ctx, e)
+	if err != nil || v.Status == Invalid {
+		return v, err
+	}
+	if !h.desc.Deterministic || h.unseedable {
+		v.Unreplayed = true
+		return v, nil
+	}
+	e.Log, e.Start, e.End = h.log, h.start, h.endState // the verifier may have spoilt its copies
+	fresh, err := h.replay(ctx, e)
+	if err != nil {
+		return Verdict{}, blame(ctx, EndEnvError, err)
+	}
+	again, err := h.ask(ctx, fresh)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !sameVerdict(v, again) {
+		return Verdict{}, &failure{EndVerifierError, fmt.Errorf("%w: verdict %s %v, of the episode itself %s %v",
+			ErrTamper, again.Status, again.Score, v.Status, v.Score)}
 	}
 	return v, nil
 }
 
-// judge calls the verifier and holds it to its contract. An error comes with an [Invalid] verdict.
-func (h *Harness) judge(ctx context.Context, e Evidence) (Verdict, error) {
-	v, err := guard(func() (Verdict, error) { return h.world.Verifier.Verify(ctx, e) })
+// ask calls the verifier and holds it to its contract. An error comes with an [Invalid] verdict.
+func (h *Harness) ask(ctx context.Context, e Evidence) (Verdict, error) {
+	v, err := watched(h.watch, site{kind: siteVerifier}, func() (Verdict, error) { return h.world.Verifier.Verify(ctx, e) })
 	if err == nil {
 		v, err = normalise(v)
 	}
@@ -115,8 +152,10 @@ func (h *Harness) judge(ctx context.Context, e Evidence) (Verdict, error) {
 	return v, nil
 }
 
+// unit reports whether x is in [0, 1].
+func unit(x float64) bool { return x >= 0 && x <= 1 }
+
 func normalise(v Verdict) (Verdict, error) {
-	unit := func(x float64) bool { return !math.IsNaN(x) && x >= 0 && x <= 1 }
 	if v.Status > Pass {
 		return Verdict{}, fmt.Errorf("status %d is unknown", v.Status)
 	}

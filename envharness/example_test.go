@@ -82,8 +82,12 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		rate, valid := envharness.SuccessRate(traces)
-		fmt.Printf("%d components: %.2f of %d\n", len(stack), rate, valid)
+		rate, err := envharness.SuccessRate(traces, len(traces))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d components: %.2f of %d\n", len(stack), rate, len(traces))
 	}
 	// Output:
 	// 0 components: 1.00 of 8

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,36 +27,42 @@ type Harness struct {
 	busy   atomic.Bool
 
 	// Found in the base once it is open.
-	desc     Description
-	observer Observer
-	stater   Stater
-	rewinder Rewinder
-	maxTurns int // highest number of turns, 0 for none
+	desc        Description
+	volatile    volatile
+	observer    Observer
+	stater      Stater
+	snapshotter Snapshotter
+	rewinder    Rewinder
+	toolLister  ToolLister
+	maxTurns    int // highest number of turns, 0 for none
+	watch       *watch
 
 	root      uint64 // last seed that a caller gave
 	unseeded  uint64 // resets without a seed since then
 	recording bool   // keep what the components change, for a Trace
 
 	// The episode.
-	phase    phase
-	task     string
-	seed     uint64
-	options  []byte
-	turn     int // turns used
-	log      []LogEntry
-	args     []byte // holds the arguments in log; see take
-	start    State
-	endState State
-	end      EndReason
-	cause    error
-	tools    []Tool
-	hooked   bool        // some component has a hook that is called in a turn
-	shown    Observation // what was shown last; kept only if hooked
-	public   State       // state without graded fields since the last step; nil if not read yet
-	stateErr error       // first failure to read the state for a hook
-	changes  []*Layer    // by level, what changed in the running turn; nil unless recording
-	applied  *Action
-	raw      *Transition
+	phase phase
+	task  string
+	seed  uint64
+	// unseedable is set when the base had no use for the seed, so that its episode cannot be played again.
+	unseedable bool
+	options    []byte
+	turn       int // turns used
+	log        []LogEntry
+	args       []byte // holds the arguments in log; see take
+	start      State
+	endState   State
+	end        EndReason
+	cause      error
+	listed     []Tool      // the base's tools
+	tools      []Tool      // after the components
+	shown      Observation // what was shown last
+	public     State       // state without graded fields since the last step; nil if not read yet
+	stateErr   error       // first failure to read the state for a hook
+	changes    []*Layer    // by level, what changed in the running turn; nil unless recording
+	applied    *Action
+	raw        *Transition
 }
 
 type level struct {
@@ -91,7 +97,7 @@ func New(w World, components ...Component) (*Harness, error) {
 	if w.New == nil || w.Verifier == nil {
 		return nil, errors.New("envharness: a World needs both New and Verifier")
 	}
-	levels, err := stack(components)
+	levels, err := stack(components, w.chain)
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +122,14 @@ func (h *Harness) open(ctx context.Context) error {
 	if h.base != nil {
 		return nil
 	}
-	base, err := guard(func() (Environment, error) { return h.world.New(ctx) })
+	base, err := watched(h.watch, site{kind: siteBase, call: "open"}, func() (Environment, error) { return h.world.New(ctx) })
 	if err == nil && base == nil {
 		err = errors.New("World.New returned no environment")
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := guard(func() (struct{}, error) { return struct{}{}, h.discover(base) }); err != nil {
+	if err := guardErr(func() error { return h.discover(base) }); err != nil {
 		return errors.Join(err, closeBase(base))
 	}
 	h.mu.Lock()
@@ -145,19 +151,23 @@ func (h *Harness) discover(base Environment) error {
 		if err := checkTools(desc.Tools); err != nil {
 			return fmt.Errorf("describe: %w", err)
 		}
-		desc.Tools, desc.Graded = cloneTools(desc.Tools), slices.Clone(desc.Graded)
-		h.desc, h.maxTurns = desc, max(desc.MaxTurns, 0)
+		desc.Tools = copyTools(desc.Tools)
+		desc.Graded, desc.Mutable, desc.Volatile = slices.Clone(desc.Graded), slices.Clone(desc.Mutable), slices.Clone(desc.Volatile)
+		h.desc, h.maxTurns, h.volatile = desc, max(desc.MaxTurns, 0), newVolatile(desc)
 	}
-	h.observer, _ = As[Observer](base)
-	h.stater, _ = As[Stater](base)
-	h.rewinder, _ = As[Rewinder](base)
+	h.abilities(base)
 	return nil
 }
 
-func closeBase(base Environment) error {
-	_, err := guard(func() (struct{}, error) { return struct{}{}, base.Close() })
-	return err
+func (h *Harness) abilities(base Environment) {
+	h.observer, _ = As[Observer](base)
+	h.stater, _ = As[Stater](base)
+	h.snapshotter, _ = As[Snapshotter](base)
+	h.rewinder, _ = As[Rewinder](base)
+	h.toolLister, _ = As[ToolLister](base)
 }
+
+func closeBase(base Environment) error { return guardErr(base.Close) }
 
 // Reset starts an episode: the base is reset, every component begins, the setups are replayed, and the first observation passes
 // through the components. A nil seed is replaced by one that follows from the last seed given and the number of resets since (from
@@ -169,22 +179,30 @@ func (h *Harness) Reset(ctx context.Context, o ResetOptions) (Observation, error
 		return Observation{}, err
 	}
 	defer h.leave()
+	obs, err := h.startEpisode(ctx, o)
+	if err != nil {
+		return Observation{}, err
+	}
+	return copyObservation(obs)
+}
+
+// startEpisode resets, and leaves no episode behind if that fails. The observation is not to be changed.
+func (h *Harness) startEpisode(ctx context.Context, o ResetOptions) (Observation, error) {
 	obs, err := h.reset(ctx, o)
 	if err != nil {
 		h.phase = idle
 		h.dropHooks()
-		return Observation{}, err
+		h.setTools(nil)
 	}
-	return obs, nil
+	return obs, err
 }
 
 func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error) {
 	h.phase = idle
 	h.dropHooks()
 	h.turn, h.end, h.cause, h.start, h.endState, h.public, h.stateErr = 0, "", nil, nil, nil, nil, nil
-	h.log, h.args, h.shown = h.log[:0], h.args[:0], Observation{}
+	h.log, h.args, h.shown, h.unseedable = h.log[:0], h.args[:0], Observation{}, false
 	h.clearTurn()
-	h.hooked = false
 	h.setTools(nil)
 	if err := h.open(ctx); err != nil {
 		if errors.Is(err, ErrClosed) {
@@ -199,60 +217,120 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 		h.unseeded++
 		h.seed = deriveSeed(h.root, "seed/next", h.unseeded)
 	}
-	seed := h.seed
-	obs, err := guard(func() (Observation, error) {
-		return h.base.Reset(ctx, ResetOptions{Task: o.Task, Seed: &seed, Options: bytes.Clone(o.Options)})
-	})
+	obs, err := h.resetBase(ctx, h.task, h.seed, h.options)
 	if err == nil {
-		err = h.record(LogReset, Action{}, Transition{Observation: obs})
+		_, err = h.record(LogReset, Action{}, Transition{Observation: obs})
 	}
 	if err != nil {
 		return Observation{}, h.fault(ctx, EndEnvError, "reset", err)
 	}
-	for i := range h.levels {
-		l := &h.levels[i]
-		info := EpisodeInfo{Task: h.task, Seed: h.seed, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
-		if l.hooks, err = guard(func() (Hooks, error) { return l.comp.Begin(ctx, info) }); err != nil {
-			return Observation{}, h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
-		}
-		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
+	if err := h.begin(ctx); err != nil {
+		return Observation{}, err
 	}
 	if err := h.setup(ctx); err != nil {
 		return Observation{}, err
 	}
-	tools, err := h.foldTools(ctx)
+	tools, err := h.refold(ctx)
 	if err != nil {
 		return Observation{}, err
 	}
 	if obs, err = h.observe(ctx); err != nil {
 		return Observation{}, err
 	}
-	if obs, err = h.show(ctx, obs); err != nil {
-		return Observation{}, err
+	for j := range h.levels {
+		if obs, err = h.observeHook(ctx, j, obs); err != nil {
+			return Observation{}, err
+		}
 	}
+	h.shown = obs
 	h.setTools(tools)
 	h.phase = running
 	return obs, nil
 }
 
-// foldTools passes the base's tools through the Tools hooks.
-func (h *Harness) foldTools(ctx context.Context) ([]Tool, error) {
-	tools := h.desc.Tools
+// resetBase resets the base, without the seed if it has no use for one.
+func (h *Harness) resetBase(ctx context.Context, task string, seed uint64, options []byte) (Observation, error) {
+	reset := func(seed *uint64) (Observation, error) {
+		return watched(h.watch, site{kind: siteBase, call: "reset"}, func() (Observation, error) {
+			return h.base.Reset(ctx, ResetOptions{Task: task, Seed: seed, Options: bytes.Clone(options)})
+		})
+	}
+	obs, err := reset(&seed)
+	if errors.Is(err, ErrSeedUnsupported) {
+		h.unseedable = true
+		return reset(nil)
+	}
+	return obs, err
+}
+
+// begin gives every component its hooks, innermost first, and passes the base's tools outwards on the way.
+func (h *Harness) begin(ctx context.Context) error {
+	tools, err := h.listTools()
+	if err != nil {
+		return h.fault(ctx, EndEnvError, "tools", err)
+	}
+	h.listed = tools
 	for i := range h.levels {
 		l := &h.levels[i]
-		if l.hooks.Tools == nil {
-			continue
-		}
-		out, err := guard(func() ([]Tool, error) { return l.hooks.Tools(ctx, cloneTools(tools)) })
-		if err == nil {
-			err = checkTools(out)
-		}
+		info := EpisodeInfo{Task: h.task, Seed: h.seed, Base: h.desc, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
+		info.Base.Tools = slices.Clone(tools)
+		l.hooks, err = watched(h.watch, site{siteHook, l.spec.ID, "begin"}, func() (Hooks, error) { return l.comp.Begin(ctx, info) })
 		if err != nil {
-			return nil, h.fault(ctx, EndComponentError, l.spec.ID+": tools", err)
+			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
 		}
-		tools = cloneTools(out)
+		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
+			return err
+		}
+	}
+	h.setTools(tools)
+	return nil
+}
+
+// listTools returns the base's tools at present.
+func (h *Harness) listTools() ([]Tool, error) {
+	if h.toolLister == nil {
+		return h.desc.Tools, nil
+	}
+	tools, err := watched(h.watch, site{kind: siteBase, call: "tools"}, func() ([]Tool, error) { return h.toolLister.Tools(), nil })
+	if err != nil {
+		return nil, err
+	}
+	return tools, checkTools(tools)
+}
+
+// refold returns the tools to show: those of before, unless the base has changed its own.
+func (h *Harness) refold(ctx context.Context) ([]Tool, error) {
+	tools, err := h.listTools()
+	if err != nil {
+		return nil, h.fault(ctx, EndEnvError, "tools", err)
+	}
+	if h.toolLister == nil || slices.EqualFunc(tools, h.listed, sameTool) {
+		return h.tools, nil
+	}
+	tools = copyTools(tools)
+	h.listed = tools
+	for i := range h.levels {
+		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
+			return nil, err
+		}
 	}
 	return tools, nil
+}
+
+// toolsHook passes tools through the Tools hook of level i, if it has one.
+func (h *Harness) toolsHook(ctx context.Context, i int, tools []Tool) ([]Tool, error) {
+	l := &h.levels[i]
+	if l.hooks.Tools == nil {
+		return tools, nil
+	}
+	out, err := watched(h.watch, site{siteHook, l.spec.ID, "tools"}, func() ([]Tool, error) { return l.hooks.Tools(ctx, copyTools(tools)) })
+	if err == nil {
+		err = checkTools(out)
+	}
+	if err != nil {
+		return nil, h.fault(ctx, EndComponentError, l.spec.ID+": tools", err)
+	}
+	return copyTools(out), nil
 }
 
 func (h *Harness) setTools(tools []Tool) {
@@ -274,9 +352,14 @@ func (h *Harness) Step(ctx context.Context, a Action) (Transition, error) {
 	case over:
 		return Transition{}, ErrEpisodeOver
 	}
-	return h.step(ctx, a)
+	t, err := h.step(ctx, a)
+	if err != nil {
+		return Transition{}, err
+	}
+	return copyTransition(t)
 }
 
+// step returns a result that is not to be changed.
 func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 	h.turn++
 	h.clearTurn()
@@ -293,7 +376,7 @@ func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 		switch e.kind {
 		case editPass:
 		case editReplace:
-			a = cloner{}.action(e.action)
+			a = copyAction(e.action)
 		default:
 			stop, edit = i, e
 		}
@@ -301,27 +384,32 @@ func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 	if stop >= 0 {
 		return h.finishStopped(ctx, stop, edit)
 	}
-	if h.recording {
-		a := cloner{record: true}.action(a)
-		h.applied = &a
-	}
 	t, err := h.stepBase(ctx, a)
 	if err == nil {
-		err = h.record(LogStep, a, t)
+		t, err = h.record(LogStep, a, t)
 	}
 	if err != nil {
+		if h.recording {
+			h.applied = new(a)
+		}
 		return Transition{}, h.fault(ctx, EndEnvError, fmt.Sprintf("step %d", h.turn), err)
 	}
 	if h.recording {
-		raw, _ := cloner{record: true}.transition(t)
-		h.raw = &raw
+		e := &h.log[len(h.log)-1]
+		h.applied, h.raw = &e.Action, &e.Transition
 	}
-	t, _ = cloner{}.transition(t) // checked when it was logged; what the base hands out is read-only, what a policy gets is its own
 	if t.Terminated {
 		return h.finish(ctx, t, EndTerminated)
 	}
 	if t.Truncated {
 		return h.finish(ctx, t, EndTruncated)
+	}
+	if h.toolLister != nil {
+		tools, err := h.refold(ctx)
+		if err != nil {
+			return Transition{}, err
+		}
+		h.setTools(tools)
 	}
 	return h.outward(ctx, t, t, 0)
 }
@@ -343,46 +431,33 @@ func (h *Harness) finishStopped(ctx context.Context, stop int, e ActionEdit) (Tr
 		reason := budgetReason(h.levels[stop].spec.ID, e.reason)
 		return h.truncate(ctx, Transition{Observation: raw}, reason)
 	}
-	rawResult, err := e.result(raw)
-	if err != nil {
-		return Transition{}, h.fault(ctx, EndComponentError, h.levels[stop].spec.ID+": action", err)
-	}
 	obs := raw
 	for j := 0; j <= stop; j++ {
 		if obs, err = h.observeHook(ctx, j, obs); err != nil {
 			return Transition{}, err
 		}
 	}
-	t, err := e.result(obs)
-	if err != nil {
-		return Transition{}, h.fault(ctx, EndComponentError, h.levels[stop].spec.ID+": action", err)
-	}
-	return h.outward(ctx, t, rawResult, stop+1)
+	return h.outward(ctx, e.result(obs), e.result(raw), stop+1)
 }
 
 // result turns the present observation into what the stopping level answers.
-func (e ActionEdit) result(obs Observation) (Transition, error) {
-	obs, err := cloner{}.observation(obs)
-	if err != nil {
-		return Transition{}, err
-	}
+func (e ActionEdit) result(obs Observation) Transition {
 	t := Transition{Observation: obs}
 	switch e.kind {
 	case editBlock:
 		t.Observation.Text = "[blocked] " + e.reason + "\n\n" + obs.Text
-		if obs.Data == nil {
-			t.Observation.Data = make(map[string]any, 2)
-		}
-		t.Observation.Data["blocked"] = true
-		t.Observation.Data["blocked_reason"] = e.reason
+		data := make(map[string]any, len(obs.Data)+2)
+		maps.Copy(data, obs.Data)
+		data["blocked"], data["blocked_reason"] = true, e.reason
+		t.Observation.Data = data
 		t.Error = &ActionError{Class: ClassPermission, Message: e.reason}
 	case editAnswer:
-		t.Observation.Text, t.Error = e.text, cloner{}.actionError(e.err)
+		t.Observation.Text, t.Error = e.text, e.err
 	case editInvalid:
 		t.Observation.Text = "[invalid action] " + e.reason + "\n\n" + obs.Text
 		t.Error = &ActionError{Class: ClassBadArgs, Message: e.reason}
 	}
-	return t, nil
+	return t
 }
 
 // outward passes a result that did not end the episode through levels from..n-1 and evaluates the limits. raw is the result to
@@ -409,7 +484,8 @@ func (h *Harness) outward(ctx context.Context, t, raw Transition, from int) (Tra
 	if reason := h.limitReached(); reason != "" {
 		return h.truncate(ctx, raw, reason)
 	}
-	return h.keepShown(t), nil
+	h.shown = t.Observation
+	return t, nil
 }
 
 // truncate ends the episode with the result of its last turn.
@@ -439,8 +515,8 @@ func (h *Harness) limitReached() EndReason {
 	return ""
 }
 
-// left returns the number of turns left, 0 if no limit is known.
-func (h *Harness) left() int {
+// left returns the number of turns left after so many, 0 if no limit is known.
+func (h *Harness) left(used int) int {
 	limit := h.maxTurns
 	for i := range h.levels {
 		if m := h.levels[i].hooks.MaxTurns; m > 0 && (limit == 0 || m < limit) {
@@ -450,27 +526,7 @@ func (h *Harness) left() int {
 	if limit == 0 {
 		return 0
 	}
-	return limit - h.turn
-}
-
-// keepShown remembers what the policy is shown, in case a hook asks.
-func (h *Harness) keepShown(t Transition) Transition {
-	if h.hooked {
-		h.shown = t.Observation
-		t.Observation, _ = cloner{}.observation(t.Observation) // checked where it came from
-	}
-	return t
-}
-
-// show passes the first observation through all Observe hooks.
-func (h *Harness) show(ctx context.Context, obs Observation) (Observation, error) {
-	var err error
-	for j := range h.levels {
-		if obs, err = h.observeHook(ctx, j, obs); err != nil {
-			return Observation{}, err
-		}
-	}
-	return h.keepShown(Transition{Observation: obs}).Observation, nil
+	return limit - used
 }
 
 // finish ends the episode in good order.
@@ -479,7 +535,7 @@ func (h *Harness) finish(ctx context.Context, t Transition, reason EndReason) (T
 	if err != nil {
 		return Transition{}, h.fault(ctx, EndEnvError, "state", err)
 	}
-	h.endState = st
+	h.endState, h.shown = st, t.Observation
 	h.endEpisode(reason, nil)
 	return t, nil
 }
@@ -493,15 +549,29 @@ func (h *Harness) stop(ctx context.Context, reason EndReason) error {
 
 // fault ends the episode because something below the policy failed.
 func (h *Harness) fault(ctx context.Context, reason EndReason, what string, err error) error {
+	f := blame(ctx, reason, fmt.Errorf("%s: %w", what, err))
+	h.endEpisode(f.reason, f)
+	return f
+}
+
+// blame says what an infrastructure failure is put down to: the reason given, unless the context was done or the failure comes from
+// a harness inside, that of a leg.
+func blame(ctx context.Context, reason EndReason, err error) *failure {
+	if inner, ok := errors.AsType[*failure](err); ok {
+		return &failure{inner.reason, err}
+	}
+	if late, ok := errors.AsType[*failure](context.Cause(ctx)); ok {
+		return late
+	}
 	switch ctx.Err() {
 	case context.DeadlineExceeded:
-		reason = EndTimeout
+		if reason != EndComponentError { // a hook that takes too long is at fault itself
+			reason = EndTimeout
+		}
 	case context.Canceled:
 		reason = EndCanceled
 	}
-	f := &failure{reason, fmt.Errorf("%s: %w", what, err)}
-	h.endEpisode(reason, f)
-	return f
+	return &failure{reason, err}
 }
 
 func (h *Harness) endEpisode(reason EndReason, cause error) {
@@ -536,7 +606,7 @@ func (h *Harness) Close() error {
 func (h *Harness) Tools() []Tool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return cloneTools(h.tools)
+	return copyTools(h.tools)
 }
 
 // Tasks lists the base's tasks; see [TaskLister].
@@ -556,29 +626,22 @@ func (h *Harness) Tasks(ctx context.Context, split string) ([]Task, error) {
 		tasks, err := l.Tasks(ctx, split)
 		tasks = slices.Clone(tasks)
 		for i := range tasks {
-			tasks[i] = cloner{}.task(tasks[i])
+			tasks[i] = copyTask(tasks[i])
 		}
 		return tasks, err
 	})
 }
 
-// A panicError is what foreign code panicked with.
-type panicError struct{ value any }
-
-func (p panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
-
-// guard calls foreign code and turns a panic into an error.
-func guard[T any](f func() (T, error)) (v T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError{p}
-		}
-	}()
-	return f()
+// callBase calls the base under guard and watch.
+func (h *Harness) callBase(call string, f func() error) error {
+	_, err := watched(h.watch, site{kind: siteBase, call: call}, func() (struct{}, error) { return struct{}{}, f() })
+	return err
 }
 
-// stepBase is guard without its closure: the hot path.
+// stepBase is callBase without its closure: the hot path.
 func (h *Harness) stepBase(ctx context.Context, a Action) (t Transition, err error) {
+	back := h.watch.enter(site{kind: siteBase, call: "step"})
+	defer h.watch.leave(back)
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicError{p}
@@ -600,13 +663,9 @@ func checkTools(tools []Tool) error {
 		case seen[t.Name]:
 			return fmt.Errorf("tool name %q is used twice", t.Name)
 		case slices.Contains(reservedTools, t.Name):
-			return fmt.Errorf("tool name %q is reserved", t.Name)
+			return fmt.Errorf("%w %q", ErrReservedName, t.Name)
 		}
 		seen[t.Name] = true
 	}
 	return nil
-}
-
-func sameObservation(a, b Observation) bool {
-	return a.Text == b.Text && reflect.DeepEqual(a.Data, b.Data) && reflect.DeepEqual(a.Actions, b.Actions)
 }

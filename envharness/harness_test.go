@@ -541,7 +541,7 @@ func TestHooksCannotTouchTheBase(t *testing.T) {
 			copy(a.Args, "ZZZZ")
 			st, err := v.State()
 			copy(st, `{"success":true}`)
-			vandal(v.Shown.Data)
+			vandal(v.Shown().Data)
 			return eh.PassAction(), err
 		},
 		Transition: func(_ context.Context, v eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
@@ -593,11 +593,11 @@ func TestNoAliasing(t *testing.T) {
 	var seen []any
 	watcher := ruleID("watch", eh.AxisObservation, eh.Hooks{
 		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
-			clear(v.Shown.Data)
+			clear(v.Shown().Data)
 			return eh.PassAction(), nil
 		},
 		Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
-			seen = append(seen, v.Shown.Data["mine"])
+			seen = append(seen, v.Shown().Data["mine"])
 			return eh.TransitionEdit{}, nil
 		},
 	})
@@ -739,7 +739,7 @@ func TestTerminalTurnIsShownRaw(t *testing.T) {
 func TestHookFailures(t *testing.T) {
 	hooksThat := func(f func() error) map[string]eh.Hooks {
 		return map[string]eh.Hooks{
-			"start": {Start: func(context.Context, eh.View) ([]eh.Action, error) { return nil, f() }},
+			"start": {Start: func(context.Context, eh.View) ([]eh.StartEdit, error) { return nil, f() }},
 			"tools": {Tools: func(_ context.Context, ts []eh.Tool) ([]eh.Tool, error) { return ts, f() }},
 			"action": {Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) {
 				return eh.PassAction(), f()
@@ -955,16 +955,16 @@ func TestViewState(t *testing.T) {
 func TestViewTurnAndShown(t *testing.T) {
 	var seen []string
 	note := rule(eh.AxisObservation, eh.Hooks{
-		Start: func(_ context.Context, v eh.View) ([]eh.Action, error) {
-			seen = append(seen, "start: "+v.Shown.Text)
+		Start: func(_ context.Context, v eh.View) ([]eh.StartEdit, error) {
+			seen = append(seen, "start: "+v.Shown().Text)
 			return nil, nil
 		},
 		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
-			seen = append(seen, string(rune('0'+v.Turn))+" action: "+v.Shown.Text)
+			seen = append(seen, string(rune('0'+v.Turn))+" action: "+v.Shown().Text)
 			return eh.PassAction(), nil
 		},
 		Observe: func(_ context.Context, v eh.View, o eh.Observation) (eh.Observation, error) {
-			seen = append(seen, string(rune('0'+v.Turn))+" observe: "+v.Shown.Text)
+			seen = append(seen, string(rune('0'+v.Turn))+" observe: "+v.Shown().Text)
 			o.Text += "!"
 			return o, nil
 		},

@@ -11,10 +11,11 @@ import (
 
 // view shows the present situation to a hook.
 func (h *Harness) view(ctx context.Context) View {
-	shown, _ := cloner{}.observation(h.shown) // checked where it came from
+	turn := max(h.turn-1, 0) // the running turn is already counted; there is none during a reset
 	return View{
-		Turn:  max(h.turn-1, 0), // the running turn is already counted; there is none during a reset
-		Shown: shown,
+		Turn:  turn,
+		Left:  h.left(turn),
+		shown: &h.shown,
 		state: func() (State, error) { return h.publicState(ctx) },
 	}
 }
@@ -56,22 +57,22 @@ func (h *Harness) readState(ctx context.Context) (State, error) {
 	if h.stater == nil {
 		return nil, nil
 	}
-	st, err := guard(func() (State, error) { return h.stater.State(ctx) })
+	st, err := watched(h.watch, site{kind: siteBase, call: "state"}, func() (State, error) { return h.stater.State(ctx) })
 	if err != nil {
 		return nil, err
 	}
-	if t := bytes.TrimLeft(st, " \t\r\n"); len(t) == 0 || t[0] != '{' || !json.Valid(st) {
+	if t := bytes.TrimSpace(st); len(t) < 2 || t[0] != '{' || t[len(t)-1] != '}' { // the rest is for whoever decodes it to check
 		return nil, errors.New("state is not a JSON object")
 	}
 	return st, nil
 }
 
-// observe returns the raw present observation as a copy.
+// observe returns the raw present observation, which is not to be changed.
 func (h *Harness) observe(ctx context.Context) (Observation, error) {
 	if h.observer != nil {
-		o, err := guard(func() (Observation, error) { return h.observer.Observe(ctx) })
+		o, err := watched(h.watch, site{kind: siteBase, call: "observe"}, func() (Observation, error) { return h.observer.Observe(ctx) })
 		if err == nil {
-			o, err = cloner{}.observation(o)
+			o, err = copyObservation(o)
 		}
 		if err != nil {
 			return Observation{}, h.fault(ctx, EndEnvError, "observe", err)
@@ -80,7 +81,7 @@ func (h *Harness) observe(ctx context.Context) (Observation, error) {
 	}
 	for _, e := range slices.Backward(h.log) {
 		if e.Kind != LogRewind {
-			return cloner{}.entry(e).Transition.Observation, nil
+			return e.Transition.Observation, nil
 		}
 	}
 	return Observation{}, nil
@@ -90,18 +91,15 @@ func (h *Harness) observe(ctx context.Context) (Observation, error) {
 func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, error) {
 	l := &h.levels[i]
 	v := h.view(ctx)
-	e, err := guard(func() (ActionEdit, error) { return l.hooks.Action(ctx, v, cloner{}.action(a)) })
+	e, err := watched(h.watch, site{siteHook, l.spec.ID, "action"}, func() (ActionEdit, error) { return l.hooks.Action(ctx, v, copyAction(a)) })
 	if err != nil || h.stateErr != nil {
 		return ActionEdit{}, h.hookFault(ctx, i, "action", err)
 	}
 	if h.recording && e.kind != editPass {
-		rec := cloner{record: true}
 		c := h.change(i)
-		in := rec.action(a)
-		c.Edit, c.Reason, c.ActionIn = e.kind.String(), rec.text(e.reason), &in
+		c.Edit, c.Reason, c.ActionIn = e.kind.String(), e.reason, new(a)
 		if e.kind == editReplace {
-			out := rec.action(e.action)
-			c.ActionOut = &out
+			c.ActionOut = new(copyAction(e.action))
 		}
 	}
 	return e, nil
@@ -111,14 +109,14 @@ func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, erro
 func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (truncate string, err error) {
 	l := &h.levels[i]
 	v := h.view(ctx)
-	in, _ := cloner{}.transition(*t) // checked where it came from
-	e, err := guard(func() (TransitionEdit, error) { return l.hooks.Transition(ctx, v, in) })
+	in, _ := copyTransition(*t) // checked where it came from
+	e, err := watched(h.watch, site{siteHook, l.spec.ID, "transition"}, func() (TransitionEdit, error) { return l.hooks.Transition(ctx, v, in) })
 	if err != nil || h.stateErr != nil {
 		return "", h.hookFault(ctx, i, "transition", err)
 	}
 	if h.recording && e.Truncate != "" {
 		c := h.change(i)
-		c.Edit, c.Reason = "truncate", cloner{record: true}.text(e.Truncate)
+		c.Edit, c.Reason = "truncate", e.Truncate
 	}
 	if e.Truncate != "" {
 		return e.Truncate, nil // takes back the edits
@@ -127,15 +125,15 @@ func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (tru
 		if t.Error == nil {
 			return "", h.hookFault(ctx, i, "transition", fmt.Errorf("refusal %q for an action that was carried out", e.Error.Message))
 		}
-		if h.recording && *e.Error != *t.Error {
-			rec := cloner{record: true}
+		out := copyError(e.Error)
+		if h.recording && *out != *t.Error {
 			c := h.change(i)
-			c.ErrorIn, c.ErrorOut = rec.actionError(t.Error), rec.actionError(e.Error)
+			c.ErrorIn, c.ErrorOut = t.Error, out
 		}
-		t.Error = cloner{}.actionError(e.Error)
+		t.Error = out
 	}
 	if e.Observation != nil {
-		out, err := cloner{}.observation(*e.Observation)
+		out, err := copyObservation(*e.Observation)
 		if err != nil {
 			return "", h.hookFault(ctx, i, "transition", err)
 		}
@@ -152,10 +150,10 @@ func (h *Harness) observeHook(ctx context.Context, i int, o Observation) (Observ
 		return o, nil
 	}
 	v := h.view(ctx)
-	in, _ := cloner{}.observation(o) // checked where it came from
-	out, err := guard(func() (Observation, error) { return l.hooks.Observe(ctx, v, in) })
+	in, _ := copyObservation(o) // checked where it came from
+	out, err := watched(h.watch, site{siteHook, l.spec.ID, "observe"}, func() (Observation, error) { return l.hooks.Observe(ctx, v, in) })
 	if err == nil {
-		out, err = cloner{}.observation(out)
+		out, err = copyObservation(out)
 	}
 	if err != nil || h.stateErr != nil {
 		return Observation{}, h.hookFault(ctx, i, "observe", err)
@@ -187,14 +185,11 @@ func (h *Harness) noteObservation(i int, in, out Observation) {
 	if !h.recording || sameObservation(in, out) {
 		return
 	}
-	rec := cloner{record: true}
 	c := h.change(i)
 	if c.ObservationIn == nil { // else the Transition hook changed it before the Observe hook did
-		in, _ = rec.observation(in)
-		c.ObservationIn = &in
+		c.ObservationIn = new(in)
 	}
-	out, _ = rec.observation(out)
-	c.ObservationOut = &out
+	c.ObservationOut = new(out)
 }
 
 // takeLayers returns the changes of the running turn, innermost first.

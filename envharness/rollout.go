@@ -4,18 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// defaultMaxTurns caps a rollout where neither the caller nor the environment does (ALFWorld's limit).
-const defaultMaxTurns = 50
+const (
+	// defaultMaxTurns caps a rollout where neither the caller nor the environment does (ALFWorld's limit).
+	defaultMaxTurns = 50
 
-// RolloutOptions adjusts [Rollouts]. A nil *RolloutOptions equals &RolloutOptions{}.
+	defaultStepTimeout    = time.Minute
+	defaultHookTimeout    = time.Second
+	defaultEpisodeTimeout = 10 * time.Minute // the reference's
+
+	defaultReruns = 2
+
+	// grace is how long foreign code has to return after its context was cancelled, and once more after Close.
+	grace = time.Second
+)
+
+// KindExploration is the kind of a trace whose caller gave it no other.
+const KindExploration = "exploration"
+
+// RolloutOptions adjusts [Rollouts] and [Stream]. A nil *RolloutOptions equals &RolloutOptions{}.
 type RolloutOptions struct {
 	Parallel int // rollouts at once; zero means 1
 	// MaxTurns caps each rollout; zero means the environment's own limit, or 50 if it declares none. The lower of both counts.
@@ -23,37 +36,57 @@ type RolloutOptions struct {
 	// Seed fixes the episodes of tasks without a seed of their own: each gets one that depends on Seed and the task's id alone, so
 	// that equal ids get equal episodes.
 	Seed uint64
-	// StepTimeout is the deadline of each Reset and each Step, hooks included, and of the verifier, but not of World.New; zero means
-	// none. It is passed on as a context.
-	StepTimeout time.Duration
-	// Progress is told after each rollout how many are done; calls come one at a time, from any goroutine. Nil means nobody asks.
+	// StepTimeout bounds each call of the environment and of the verifier, zero means a minute; HookTimeout each call of a hook, zero
+	// means a second; EpisodeTimeout a whole rollout with the policy's time in it, zero means ten minutes. Negative means no bound.
+	StepTimeout, HookTimeout, EpisodeTimeout time.Duration
+	// Reruns is how often a rollout that infrastructure spoilt is played again from its beginning, with a new policy; nil means 2. What
+	// would only fail again (a component, the setup, the verifier) is not, unless it was late.
+	Reruns *int
+	// Kind goes into the traces; empty means [KindExploration].
+	Kind string
+	// Progress is told after each rollout how many are done, and of how many, 0 if that is not known, on the goroutine of the caller. Nil
+	// means nobody asks.
 	Progress func(done, total int)
 }
 
-// Rollouts lets policies play: one rollout for each entry of tasks, so a task listed K times is played K times. Every rollout gets a
-// fresh environment of w, fresh hooks of the components (innermost first, as in [New]) and the policy newPolicy(slot), where slot
-// is the index in tasks; newPolicy must be safe for concurrent use. The traces come back in the order of tasks, and do not depend
-// on Parallel as long as each policy depends on its slot alone ([RandStream] with "policy/<slot>" gives it a stream of its own).
-//
-// A failure or panic of an environment, a component, a verifier, newPolicy or the service behind a policy makes the trace [Invalid],
-// with the cause in it, and the others go on. Everything opened is closed and no goroutine outlives the call.
-//
-// When ctx is done Rollouts stops, and returns the traces that were completed (Slot tells which) with an error that wraps
-// ctx.Err(). Code that ends its goroutine with [runtime.Goexit], as [testing.T.FailNow] does, takes a worker away; with none left for
-// the tasks to come, the completed traces come with an error too. Any other error is a fault in the arguments, found before the start.
-func Rollouts(
-	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks []Task, o *RolloutOptions,
-) ([]Trace, error) {
+// A batch is what the rollouts of one call have in common.
+type batch struct {
+	world      World
+	components []Component
+	newPolicy  func(slot int) (Policy, error)
+	o          RolloutOptions
+	reruns     int
+}
+
+func newBatch(w World, components []Component, newPolicy func(slot int) (Policy, error), o *RolloutOptions) (*batch, error) {
 	if o == nil {
 		o = &RolloutOptions{}
+	}
+	b := &batch{world: w, components: slices.Clone(components), newPolicy: newPolicy, o: *o, reruns: defaultReruns}
+	if o.Reruns != nil {
+		b.reruns = *o.Reruns
+	}
+	if b.o.Kind == "" {
+		b.o.Kind = KindExploration
+	}
+	for _, t := range []struct {
+		d        *time.Duration
+		fallback time.Duration
+	}{{&b.o.StepTimeout, defaultStepTimeout}, {&b.o.HookTimeout, defaultHookTimeout}, {&b.o.EpisodeTimeout, defaultEpisodeTimeout}} {
+		switch {
+		case *t.d == 0:
+			*t.d = t.fallback
+		case *t.d < 0:
+			*t.d = 0
+		}
 	}
 	var errs []error
 	if newPolicy == nil {
 		errs = append(errs, errors.New("envharness: rollouts: newPolicy is nil"))
 	}
-	if o.Parallel < 0 || o.MaxTurns < 0 || o.StepTimeout < 0 {
-		errs = append(errs, fmt.Errorf("envharness: rollouts: Parallel %d, MaxTurns %d and StepTimeout %v must not be negative",
-			o.Parallel, o.MaxTurns, o.StepTimeout))
+	if o.Parallel < 0 || o.MaxTurns < 0 || b.reruns < 0 {
+		errs = append(errs, fmt.Errorf("envharness: rollouts: Parallel %d, MaxTurns %d and Reruns %d must not be negative",
+			o.Parallel, o.MaxTurns, b.reruns))
 	}
 	if _, err := New(w, components...); err != nil {
 		errs = append(errs, err)
@@ -61,40 +94,32 @@ func Rollouts(
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	return b, nil
+}
 
+// Rollouts lets policies play: one rollout for each entry of tasks, so a task listed K times is played K times. Every rollout gets a
+// fresh environment of w, fresh hooks of the components (innermost first, as in [New]) and the policy newPolicy(slot), where slot
+// is the index in tasks; newPolicy must be safe for concurrent use. The traces come back in the order of tasks, and do not depend
+// on Parallel as long as each policy depends on its slot alone ([RandStream] with "policy/<slot>" gives it a stream of its own).
+//
+// A failure, a panic or a call that takes too long, in an environment, a component, a verifier, newPolicy or a policy, makes the trace
+// [Invalid], with the cause in it, and the others go on. Everything opened is closed. Code that hangs has its context cancelled, and
+// its environment closed a second later; if it has not returned after another second, its goroutine is left behind, and the Cause says
+// so. Else no goroutine outlives the call.
+//
+// When ctx is done Rollouts stops, and returns the traces that were completed (Slot tells which) with an error that wraps
+// ctx.Err(). Any other error is a fault in the arguments, found before the start.
+func Rollouts(
+	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks []Task, o *RolloutOptions,
+) ([]Trace, error) {
+	b, err := newBatch(w, components, newPolicy, o)
+	if err != nil {
+		return nil, err
+	}
 	traces := make([]*Trace, len(tasks))
-	var (
-		next atomic.Int64
-		mu   sync.Mutex // held while Progress runs
-		done int
-		wg   sync.WaitGroup
-	)
-	progress := func() {
-		if o.Progress != nil {
-			mu.Lock()
-			defer mu.Unlock() // also if Progress ends its goroutine
-			done++
-			o.Progress(done, len(tasks))
-		}
+	for slot, t := range b.play(ctx, slices.Values(tasks), len(tasks), len(tasks)) {
+		traces[slot] = &t
 	}
-	for range min(max(o.Parallel, 1), len(tasks)) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				slot := int(next.Add(1)) - 1
-				if slot >= len(tasks) {
-					return
-				}
-				t := rollout(ctx, w, components, newPolicy, tasks[slot], slot, o)
-				if ctx.Err() != nil {
-					return // what was cut short says nothing
-				}
-				traces[slot] = &t
-				progress()
-			}
-		})
-	}
-	wg.Wait()
-
 	completed := make([]Trace, 0, len(tasks))
 	for _, t := range traces {
 		if t != nil {
@@ -102,87 +127,281 @@ func Rollouts(
 		}
 	}
 	if len(completed) < len(tasks) {
-		err := ctx.Err()
-		if err == nil {
-			err = errors.New("foreign code ended its goroutine")
-		}
-		return completed, fmt.Errorf("envharness: rollouts: %d of %d completed: %w", len(completed), len(tasks), err)
+		return completed, fmt.Errorf("envharness: rollouts: %d of %d completed: %w", len(completed), len(tasks), ctx.Err())
 	}
 	return completed, nil
 }
 
-// rollout plays one episode and judges it.
-func rollout(
-	ctx context.Context, w World, components []Component, newPolicy func(int) (Policy, error), task Task, slot int, o *RolloutOptions,
-) Trace {
-	rec := cloner{record: true}
-	t := Trace{Slot: slot, Task: rec.task(task)}
+// Stream is [Rollouts] for tasks that come one by one, or are too many to keep all traces: it plays them as they are pulled, and yields
+// the traces in the order of the tasks, holding at most four for each of o.Parallel that wait for an earlier one. Leaving the loop stops
+// and closes everything, and so does ctx, whose error is then the last thing yielded. The sequence can be ranged over again if tasks can.
+//
+// tasks is pulled from one goroutine at a time.
+func Stream(
+	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks iter.Seq[Task], o *RolloutOptions,
+) iter.Seq2[Trace, error] {
+	return func(yield func(Trace, error) bool) {
+		b, err := newBatch(w, components, newPolicy, o)
+		if err == nil && tasks == nil {
+			err = errors.New("envharness: rollouts: tasks is nil")
+		}
+		if err != nil {
+			yield(Trace{}, err)
+			return
+		}
+		ahead := make(map[int]Trace)
+		next := 0
+		for slot, t := range b.play(ctx, tasks, 0, 4*max(b.o.Parallel, 1)) {
+			ahead[slot] = t
+			for t, ok := ahead[next]; ok; t, ok = ahead[next] {
+				delete(ahead, next)
+				next++
+				if !yield(t, nil) {
+					return
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			yield(Trace{}, fmt.Errorf("envharness: rollouts: stopped after %d: %w", next, ctx.Err()))
+		}
+	}
+}
+
+// play yields the traces by slot as they are completed. No slot is begun that is window or more ahead of the first one that was not
+// yielded. A total of 0 is unknown.
+func (b *batch) play(ctx context.Context, tasks iter.Seq[Task], total, window int) iter.Seq2[int, Trace] {
+	type job struct {
+		slot int
+		task Task
+	}
+	type played struct {
+		slot  int
+		trace Trace
+	}
+	return func(yield func(int, Trace) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		jobs, out := make(chan job), make(chan played)
+		var workers sync.WaitGroup
+		defer workers.Wait()
+		defer close(jobs)
+		defer cancel()
+		pull, stop := iter.Pull(tasks)
+		defer stop()
+		n := max(b.o.Parallel, 1)
+		if total > 0 {
+			n = min(n, total)
+		}
+		for range n {
+			workers.Go(func() {
+				for j := range jobs {
+					t := b.rollout(ctx, j.task, j.slot)
+					if ctx.Err() != nil {
+						return // what was cut short says nothing
+					}
+					select {
+					case out <- played{j.slot, t}:
+					case <-ctx.Done(): // the loop was left
+						return
+					}
+				}
+			})
+		}
+		var (
+			next    job // to be given to a worker, if there is one
+			ready   bool
+			slots   int              // pulled so far
+			first   int              // the first slot that was not yielded
+			ahead   = map[int]bool{} // those after it that were
+			done    int
+			pending = true // more tasks may come
+		)
+		for {
+			if pending && !ready && slots-first < max(window, 1) {
+				if next.task, pending = pull(); pending {
+					next.slot, ready = slots, true
+					slots++
+				}
+			}
+			if !ready && done == slots {
+				return
+			}
+			give := jobs
+			if !ready {
+				give = nil
+			}
+			select {
+			case give <- next:
+				ready = false
+			case p := <-out:
+				ahead[p.slot] = true
+				for ahead[first] {
+					delete(ahead, first)
+					first++
+				}
+				done++
+				if b.o.Progress != nil {
+					b.o.Progress(done, total)
+				}
+				if !yield(p.slot, p.trace) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// rollout plays one slot, again if infrastructure spoilt it.
+func (b *batch) rollout(ctx context.Context, task Task, slot int) Trace {
+	for again := 0; ; again++ {
+		t, late := b.attempt(ctx, task, slot)
+		t.Reruns = again
+		if again == b.reruns || ctx.Err() != nil || !late && !t.End.rerun() {
+			return t
+		}
+	}
+}
+
+// rerun reports whether another attempt may turn out otherwise.
+func (r EndReason) rerun() bool { return r == EndEnvError || r == EndTimeout || r == EndPolicyInfra }
+
+// attempt plays one episode on a goroutine of its own and gives it up if it is late.
+func (b *batch) attempt(ctx context.Context, task Task, slot int) (t Trace, late bool) {
+	t = Trace{Slot: slot, Kind: b.o.Kind, Task: copyTask(task)}
 	if task.Seed != nil {
 		t.Seed = *task.Seed
 	} else {
-		t.Seed = deriveSeed(o.Seed, "seed/task/"+task.ID, 0)
+		t.Seed = deriveSeed(b.o.Seed, "seed/task/"+task.ID, 0)
 	}
-	h, err := New(w, components...)
+	h, err := New(b.world, b.components...)
 	if err != nil { // it passed before, so a component's Spec or Check is not constant
-		t.fail(rec, &failure{EndComponentError, err})
-		return t
+		t.fail(&failure{EndComponentError, err})
+		return t, false
 	}
-	defer h.Close() // for foreign code that ends its goroutine; closing again does nothing
 	h.recording = true
+	h.watch = &watch{step: b.o.StepTimeout, hook: b.o.HookTimeout, since: time.Now()}
 	for _, l := range h.levels {
-		s := l.spec
-		t.Components = append(t.Components, ComponentSpec{Tag: rec.text(s.Tag), ID: rec.text(s.ID), Axis: s.Axis, Params: rec.raw(s.Params)})
+		t.Components = append(t.Components, l.spec)
 	}
-	r := runner{h: h, trace: &t, rec: rec, timeout: o.StepTimeout, maxTurns: o.MaxTurns}
-	if err := r.play(ctx, newPolicy, task.ID); err != nil {
-		t.fail(rec, err)
-	} else {
-		r.judge(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &runner{h: h, trace: t, maxTurns: b.o.MaxTurns}
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		r.run(ctx, b.newPolicy, task.ID)
+	}()
+	if b.wait(ctx, cancel, h, returned) {
+		return r.trace, h.watch.gaveUp() != nil
 	}
-	if err := h.Close(); err != nil && t.Cause == "" {
-		t.Cause = rec.text("close: " + err.Error())
+	return r.abandon(ctx), true
+}
+
+// wait waits for an episode to return, cancels it when it takes too long, and reports whether it returned in the end.
+func (b *batch) wait(ctx context.Context, cancel context.CancelCauseFunc, h *Harness, returned <-chan struct{}) bool {
+	var end time.Time
+	now := time.Now()
+	if b.o.EpisodeTimeout > 0 {
+		end = now.Add(b.o.EpisodeTimeout)
 	}
-	return t
+	left, _ := h.watch.check(now, end)
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-returned:
+			return true
+		case <-ctx.Done():
+		case <-timer.C:
+			left, late := h.watch.check(time.Now(), end)
+			if late != nil {
+				cancel(late)
+			}
+			timer.Reset(left)
+		}
+	}
+	for _, last := range []func(){func() {}, func() { go h.Close() }} { // Close may hang as well
+		last()
+		timer.Reset(grace)
+		select {
+		case <-returned:
+			return true
+		case <-timer.C:
+		}
+	}
+	return false
 }
 
 // fail makes the trace Invalid.
-func (t *Trace) fail(rec cloner, err error) {
+func (t *Trace) fail(err error) {
 	t.End = EndEnvError
 	if f, ok := errors.AsType[*failure](err); ok {
 		t.End = f.reason
 	}
-	t.Cause = rec.text(err.Error())
+	t.Cause = err.Error()
 	t.Verdict = Verdict{Reason: t.Cause}
-}
-
-func (c cloner) task(t Task) Task {
-	t.ID, t.Split, t.Family = c.text(t.ID), c.text(t.Split), c.text(t.Family)
-	if t.Seed != nil {
-		t.Seed = new(*t.Seed)
-	}
-	return t
 }
 
 // A runner plays one episode and keeps its trace.
 type runner struct {
 	h        *Harness
-	trace    *Trace
-	rec      cloner
-	timeout  time.Duration
 	maxTurns int
+
+	mu        sync.Mutex // guards what follows against abandon
+	trace     Trace
+	abandoned bool
 }
 
-func (r *runner) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.timeout > 0 {
-		return context.WithTimeout(ctx, r.timeout)
+// note changes the trace, unless nobody waits for it any more.
+func (r *runner) note(f func(t *Trace)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.abandoned {
+		f(&r.trace)
 	}
-	return ctx, func() {}
+}
+
+// abandon returns what there is of the trace of an episode that does not return.
+func (r *runner) abandon(ctx context.Context) Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.abandoned = true
+	t := r.trace
+	t.fail(fmt.Errorf("%w; it did not return and was left behind", blame(ctx, EndTimeout, context.Cause(ctx))))
+	return t
+}
+
+// run plays the episode, judges it and closes the harness, whatever foreign code does.
+func (r *runner) run(ctx context.Context, newPolicy func(int) (Policy, error), task string) {
+	finished := false
+	defer func() {
+		if !finished {
+			r.note(func(t *Trace) { t.fail(&failure{EndEnvError, errors.New("foreign code ended its goroutine")}) })
+		}
+		if f := r.h.watch.gaveUp(); f != nil { // whatever it returned afterwards
+			r.note(func(t *Trace) { t.fail(f) })
+		}
+		if err := r.h.Close(); err != nil {
+			r.note(func(t *Trace) {
+				if t.Cause == "" {
+					t.Cause = "close: " + err.Error()
+				}
+			})
+		}
+	}()
+	if err := r.play(ctx, newPolicy, task); err != nil {
+		r.note(func(t *Trace) { t.fail(err) })
+	} else {
+		r.judge(ctx)
+	}
+	finished = true
 }
 
 // play runs the episode to its end. An error makes it Invalid.
 func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), task string) error {
 	h := r.h
-	policy, err := guard(func() (Policy, error) { return newPolicy(r.trace.Slot) })
+	policy, err := watched(h.watch, site{kind: sitePolicy}, func() (Policy, error) { return newPolicy(r.trace.Slot) })
 	if err == nil && policy == nil {
 		err = errors.New("newPolicy returned none")
 	}
@@ -193,43 +412,48 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 	if err != nil {
 		return err
 	}
-	turn := Turn{Shown: obs}
+	explainer, _ := policy.(Explainer)
+	turn := Turn{}
 	for h.phase == running {
 		if ctx.Err() != nil {
 			return h.fault(ctx, EndCanceled, "policy", ctx.Err())
 		}
-		turn.Index, turn.Tools, turn.Left = h.turn, slices.Clone(h.tools), h.left()
-		a, err := guard(func() (Action, error) { return policy.Act(ctx, turn) })
+		turn.Shown, _ = copyObservation(obs) // checked where it came from
+		turn.Index, turn.Tools, turn.Left = h.turn, slices.Clone(h.tools), h.left(h.turn)
+		var tt TurnTrace
+		a, err := watched(h.watch, site{kind: sitePolicy}, func() (Action, error) {
+			a, err := policy.Act(ctx, turn)
+			if explainer != nil {
+				tt.Said, tt.Tokens = explainer.Explain()
+			}
+			return a, err
+		})
 		var t Transition
 		switch {
 		case err == nil:
-			t, err = r.step(ctx, a)
+			tt.Proposed = new(copyAction(a))
+			t, err = h.step(ctx, a)
 		case ctx.Err() == nil && errors.Is(err, ErrBadAction) && !errors.Is(err, ErrInfra):
-			t, err = r.invalid(ctx, err)
+			t, err = h.invalid(ctx, strings.TrimPrefix(err.Error(), ErrBadAction.Error()+": "))
 		default:
 			return r.policyEnds(ctx, err)
 		}
+		tt.Applied, tt.Raw, tt.Layers, tt.Shown = h.applied, h.raw, h.takeLayers(), t
+		r.note(func(trace *Trace) { trace.Turns = append(trace.Turns, tt) })
 		if err != nil {
 			return err
 		}
-		turn.Shown, turn.Error = t.Observation, t.Error
+		obs, turn.Error = t.Observation, copyError(t.Error)
 	}
 	return nil
 }
 
 func (r *runner) reset(ctx context.Context, task string) (Observation, error) {
 	h := r.h
-	if err := h.open(ctx); err != nil { // before the Reset, whose deadline is no bound for the life of the environment
-		return Observation{}, h.fault(ctx, EndEnvError, "open", err)
-	}
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
-	seed := r.trace.Seed
-	obs, err := h.Reset(ctx, ResetOptions{Task: task, Seed: &seed})
-	for i := range h.log {
-		r.trace.Log = append(r.trace.Log, r.rec.entry(h.log[i]))
-	}
-	r.trace.Layers = h.takeLayers()
+	obs, err := h.startEpisode(ctx, ResetOptions{Task: task, Seed: new(r.trace.Seed)})
+	r.note(func(t *Trace) {
+		t.Log, t.Layers, t.Shown = slices.Clone(h.log), h.takeLayers(), obs
+	})
 	if err != nil {
 		return Observation{}, err
 	}
@@ -238,32 +462,7 @@ func (r *runner) reset(ctx context.Context, task string) (Observation, error) {
 	} else if h.maxTurns == 0 {
 		h.maxTurns = defaultMaxTurns
 	}
-	r.trace.Shown, _ = r.rec.observation(obs)
 	return obs, nil
-}
-
-func (r *runner) step(ctx context.Context, a Action) (Transition, error) {
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
-	proposed := r.rec.action(a)
-	t, err := r.h.Step(ctx, a)
-	r.keep(&proposed, t)
-	return t, err
-}
-
-func (r *runner) invalid(ctx context.Context, cause error) (Transition, error) {
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
-	message := strings.TrimPrefix(cause.Error(), ErrBadAction.Error()+": ")
-	t, err := r.h.invalid(ctx, message)
-	r.keep(nil, t)
-	return t, err
-}
-
-func (r *runner) keep(proposed *Action, t Transition) {
-	shown, _ := r.rec.transition(t)
-	r.trace.Turns = append(r.trace.Turns,
-		TurnTrace{Proposed: proposed, Layers: r.h.takeLayers(), Applied: r.h.applied, Raw: r.h.raw, Shown: shown})
 }
 
 // policyEnds ends the episode with an error of the policy.
@@ -272,32 +471,23 @@ func (r *runner) policyEnds(ctx context.Context, err error) error {
 	if ctx.Err() != nil || panicked || errors.Is(err, ErrInfra) {
 		return r.h.fault(ctx, EndPolicyInfra, "policy", err)
 	}
-	reason := EndAgentStop
-	if !errors.Is(err, ErrStop) {
-		reason = EndAgentError
-		r.trace.Cause = r.rec.text(err.Error())
+	switch {
+	case errors.Is(err, ErrStop):
+		return r.h.stop(ctx, EndAgentStop)
+	case errors.Is(err, ErrTokenBudget):
+		return r.h.stop(ctx, EndTokenBudget)
 	}
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
-	return r.h.stop(ctx, reason)
+	r.note(func(t *Trace) { t.Cause = err.Error() })
+	return r.h.stop(ctx, EndAgentError)
 }
 
 // judge fills in the verdict of an episode that came to its end.
 func (r *runner) judge(ctx context.Context) {
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
-	t := r.trace
-	t.End = r.h.end
-	v, err := r.h.judge(ctx, r.h.evidence())
-	if err != nil {
-		t.fail(r.rec, err)
-		return
-	}
-	t.Verdict = Verdict{Status: v.Status, Score: v.Score, Reason: r.rec.text(v.Reason)}
-	if v.Parts != nil {
-		t.Verdict.Parts = make(map[string]float64, len(v.Parts))
-		for _, name := range slices.Sorted(maps.Keys(v.Parts)) { // sorted, in case two names become one
-			t.Verdict.Parts[r.rec.text(name)] = v.Parts[name]
+	v, err := r.h.judge(ctx)
+	r.note(func(t *Trace) {
+		t.End, t.Verdict = r.h.end, v
+		if err != nil {
+			t.fail(err)
 		}
-	}
+	})
 }

@@ -566,7 +566,7 @@ func TestContexts(t *testing.T) {
 	c := eh.Rules(eh.ComponentSpec{Tag: "x", Axis: eh.AxisStart}, func(ctx context.Context, _ eh.EpisodeInfo) (eh.Hooks, error) {
 		see(ctx, "begin")
 		return eh.Hooks{
-			Start: func(ctx context.Context, _ eh.View) ([]eh.Action, error) { see(ctx, "start"); return nil, nil },
+			Start: func(ctx context.Context, _ eh.View) ([]eh.StartEdit, error) { see(ctx, "start"); return nil, nil },
 			Tools: func(ctx context.Context, ts []eh.Tool) ([]eh.Tool, error) { see(ctx, "tools"); return ts, nil },
 			Action: func(ctx context.Context, _ eh.View, _ eh.Action) (eh.ActionEdit, error) {
 				see(ctx, "action")
@@ -613,18 +613,20 @@ func TestSuccessRate(t *testing.T) {
 	}
 	tests := []struct {
 		in     []eh.Trace
+		need   int
 		rate   float64
-		valid  int
 		reason string
 	}{
-		{with(eh.Pass, eh.Pass, eh.Fail, eh.Invalid, eh.Invalid), 2. / 3, 3, "Pass / (Pass + Fail)"},
-		{with(eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid), math.NaN(), 0, "five timeouts: no rate, and not 0.00"},
-		{nil, math.NaN(), 0, "nothing played"},
+		{with(eh.Pass, eh.Pass, eh.Fail, eh.Fail, eh.Pass), 5, .6, "worked example 7, reruns done"},
+		{with(eh.Pass, eh.Pass, eh.Fail, eh.Invalid, eh.Invalid), 5, math.NaN(), "worked example 7, reruns stayed invalid"},
+		{with(eh.Pass, eh.Pass, eh.Fail, eh.Invalid, eh.Invalid), 3, 2. / 3, "Pass / (Pass + Fail)"},
+		{with(eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid, eh.Invalid), 0, math.NaN(), "five timeouts: no rate, and not 0.00"},
+		{nil, 0, math.NaN(), "nothing played"},
 	}
 	for _, tt := range tests {
-		rate, valid := eh.SuccessRate(tt.in)
-		if valid != tt.valid || (rate != tt.rate && !(math.IsNaN(rate) && math.IsNaN(tt.rate))) {
-			t.Errorf("got %v of %d, want %v of %d (%s)", rate, valid, tt.rate, tt.valid, tt.reason)
+		rate, err := eh.SuccessRate(tt.in, tt.need)
+		if rate != tt.rate && !(math.IsNaN(rate) && math.IsNaN(tt.rate)) || errors.Is(err, eh.ErrInsufficient) != math.IsNaN(tt.rate) {
+			t.Errorf("got %v, %v, want %v (%s)", rate, err, tt.rate, tt.reason)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ import (
 // exactly the conditions that the reset checks.
 type Setup struct {
 	Actions []Action `json:"actions,omitempty"`
+	// Aid marks actions that are part of a solution. It changes nothing but the record: success from an aided start is not to be reported
+	// together with success from an unaided one.
+	Aid bool `json:"aid,omitempty"`
 }
 
 // Spec implements [Component].
@@ -40,48 +44,47 @@ func (s Setup) Check() error {
 
 // Begin implements [Component].
 func (s Setup) Begin(context.Context, EpisodeInfo) (Hooks, error) {
-	return Hooks{Start: func(context.Context, View) ([]Action, error) { return s.Actions, nil }}, nil
+	return Hooks{Start: func(context.Context, View) ([]StartEdit, error) {
+		edits := make([]StartEdit, len(s.Actions))
+		for i, a := range s.Actions {
+			edits[i].Action = a
+		}
+		return edits, nil
+	}}, nil
 }
 
 // setup carries out the Start hooks, innermost first, reads the start state and checks the start.
 func (h *Harness) setup(ctx context.Context) error {
-	replayed := ""
+	edited := "" // the last component that changed something
 	for i := range h.levels {
 		l := &h.levels[i]
 		if l.hooks.Start == nil {
 			continue
 		}
 		v := h.view(ctx)
-		v.Shown = cloner{}.entry(h.log[len(h.log)-1]).Transition.Observation
-		actions, err := guard(func() ([]Action, error) { return l.hooks.Start(ctx, v) })
+		v.shown = &h.log[len(h.log)-1].Transition.Observation
+		edits, err := watched(h.watch, site{siteHook, l.spec.ID, "start"}, func() ([]StartEdit, error) { return l.hooks.Start(ctx, v) })
 		if err != nil || h.stateErr != nil {
 			return h.hookFault(ctx, i, "start", err)
 		}
-		actions = cloner{}.actions(actions)
-		for k, a := range actions {
-			t, err := h.stepBase(ctx, a)
-			if err == nil {
-				err = h.record(LogReplay, a, t)
-			}
-			if err == nil {
-				err = refusal(t)
-			}
+		for k, e := range slices.Clone(edits) {
+			what, err := h.editStart(ctx, e)
 			if err != nil {
-				return h.badStart(ctx, l.spec.ID, fmt.Errorf("action %d (%s): %w", k, strings.TrimSpace(a.Name+" "+string(a.Args)), err))
+				return h.badStart(ctx, l.spec.ID, fmt.Errorf("%s %d %s: %w", what, k, e, err))
 			}
-			replayed = l.spec.ID
+			edited = l.spec.ID
 		}
 	}
-	if replayed != "" {
+	if edited != "" {
 		if err := h.rewind(ctx); err != nil {
-			return h.badStart(ctx, replayed, err)
+			return h.badStart(ctx, edited, err)
 		}
 	}
 	var err error
 	if h.start, err = h.readState(ctx); err != nil {
 		return h.fault(ctx, EndEnvError, "state", err)
 	}
-	if replayed == "" {
+	if edited == "" {
 		return nil
 	}
 	obs, err := h.observe(ctx)
@@ -89,18 +92,42 @@ func (h *Harness) setup(ctx context.Context) error {
 		return err
 	}
 	if obs.Actions != nil && len(obs.Actions) == 0 {
-		return h.badStart(ctx, replayed, errors.New("no admissible action is left"))
+		return h.badStart(ctx, edited, errors.New("no admissible action is left"))
 	}
 	e := h.evidence()
 	e.End = bytes.Clone(h.start)
-	v, err := h.judge(ctx, e)
+	v, err := h.ask(ctx, e)
 	if err == nil && v.Status != Fail {
 		err = fmt.Errorf("the verdict on the start is %s, not fail", v.Status)
 	}
 	if err != nil {
-		return h.badStart(ctx, replayed, err)
+		return h.badStart(ctx, edited, err)
 	}
 	return nil
+}
+
+// String names the edit in an error.
+func (e StartEdit) String() string {
+	if e.Set == nil {
+		return "(" + strings.TrimSpace(e.Action.Name+" "+string(e.Action.Args)) + ")"
+	}
+	return fmt.Sprintf("of %d values", len(e.Set))
+}
+
+// editStart makes one edit and logs it.
+func (h *Harness) editStart(ctx context.Context, e StartEdit) (what string, err error) {
+	if e.Set != nil {
+		return "patch", h.patch(ctx, e.Set)
+	}
+	a := copyAction(e.Action)
+	t, err := h.stepBase(ctx, a)
+	if err == nil {
+		t, err = h.record(LogReplay, a, t)
+	}
+	if err == nil {
+		err = refusal(t)
+	}
+	return "action", err
 }
 
 func refusal(t Transition) error {
@@ -120,11 +147,13 @@ func (h *Harness) rewind(ctx context.Context) error {
 		}
 		return nil
 	}
-	if _, err := guard(func() (struct{}, error) { return struct{}{}, h.rewinder.RewindCounters(ctx) }); err != nil {
+	err := h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) })
+	if err != nil {
 		return fmt.Errorf("rewind: %w", err)
 	}
 	h.public = nil
-	return h.record(LogRewind, Action{}, Transition{})
+	_, err = h.record(LogRewind, Action{}, Transition{})
+	return err
 }
 
 func (h *Harness) badStart(ctx context.Context, id string, err error) error {

@@ -1,8 +1,10 @@
 package envharness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // class ranks the axes for the order of a stack; -1 is no axis.
@@ -18,8 +20,16 @@ func (a Axis) class() int {
 	return -1
 }
 
+// Canonical returns the components in the order that [New] asks for: sorted by class, and within a class, where the order is the caller's
+// to choose, as they were.
+func Canonical(components []Component) []Component {
+	sorted := slices.Clone(components)
+	slices.SortStableFunc(sorted, func(a, b Component) int { return cmp.Compare(a.Spec().Axis.class(), b.Spec().Axis.class()) })
+	return sorted
+}
+
 // stack checks the components, innermost first, and gives each its id.
-func stack(components []Component) ([]level, error) {
+func stack(components []Component, chain bool) ([]level, error) {
 	levels := make([]level, len(components))
 	uses := make(map[string]int)
 	at := make(map[string]int)
@@ -48,6 +58,8 @@ func stack(components []Component) ([]level, error) {
 		at[spec.ID] = i
 		if spec.Axis.class() < 0 {
 			errs = append(errs, fmt.Errorf("envharness: component %q: unknown axis %q", spec.ID, spec.Axis))
+		} else if chain && spec.Axis == AxisStart {
+			errs = append(errs, fmt.Errorf("%w: %q (axis %s) must not be around a chain: put it around a leg", ErrOrder, spec.ID, spec.Axis))
 		} else if i > 0 && levels[i-1].spec.Axis.class() > spec.Axis.class() {
 			inner := levels[i-1].spec
 			errs = append(errs, fmt.Errorf("%w: %q (axis %s) must not be around %q (axis %s)",

@@ -9,6 +9,8 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/internal/jsonl"
 )
@@ -16,10 +18,11 @@ import (
 // A Trace is the record of one rollout: what the policy did and was shown, what reached the base and came back, and what each
 // component changed in between. It holds no times, so that equal runs give equal bytes.
 //
-// Text in it is valid UTF-8 (other bytes became U+FFFD) and arguments are compact JSON; arguments that were no JSON at all are kept
-// as one JSON string.
+// A trace is read-only: its parts share memory.
 type Trace struct {
-	Slot       int             `json:"slot"` // index of the task in the call of [Rollouts]
+	Slot       int             `json:"slot"`             // index of the task in the call of [Rollouts]
+	Kind       string          `json:"kind,omitempty"`   // what the rollout was for; see [RolloutOptions]
+	Reruns     int             `json:"reruns,omitempty"` // attempts before this one that infrastructure spoilt
 	Task       Task            `json:"task"`
 	Seed       uint64          `json:"seed"`                // the seed of the episode
 	Components []ComponentSpec `json:"components,omitzero"` // innermost first, ids filled in
@@ -37,6 +40,8 @@ type Trace struct {
 
 // A TurnTrace records one turn.
 type TurnTrace struct {
+	Said     string      `json:"said,omitempty"` // the policy's answer as it gave it, and the tokens it took; see [Explainer]
+	Tokens   int         `json:"tokens,omitempty"`
 	Proposed *Action     `json:"proposed,omitempty"` // by the policy; nil if its answer could not be read
 	Layers   []Layer     `json:"layers,omitzero"`    // components that changed something, innermost first
 	Applied  *Action     `json:"applied,omitempty"`  // what reached the base; nil if the base was not stepped
@@ -62,12 +67,12 @@ type Layer struct {
 	ErrorOut *ActionError `json:"error_out,omitempty"` // as it went further out
 }
 
-// SuccessRate returns the share of Pass among the traces with a valid verdict, and how many those are. Invalid ones never count. With
-// none valid there is no rate and it is NaN.
-func SuccessRate(traces []Trace) (rate float64, valid int) {
-	pass := 0
-	for _, t := range traces {
-		switch t.Verdict.Status {
+// SuccessRate returns the share of Pass among the traces with a valid verdict. [Invalid] ones never count as failures: with fewer than need
+// valid ones, or none, there is no rate, and the error is an [ErrInsufficient]. With need = len(traces) all must be valid.
+func SuccessRate(traces []Trace, need int) (float64, error) {
+	pass, valid := 0, 0
+	for i := range traces {
+		switch traces[i].Verdict.Status {
 		case Pass:
 			pass++
 			valid++
@@ -75,10 +80,10 @@ func SuccessRate(traces []Trace) (rate float64, valid int) {
 			valid++
 		}
 	}
-	if valid == 0 {
-		return math.NaN(), 0
+	if valid < max(need, 1) {
+		return math.NaN(), fmt.Errorf("%w: %d of %d, %d needed", ErrInsufficient, valid, len(traces), max(need, 1))
 	}
-	return float64(pass) / float64(valid), valid
+	return float64(pass) / float64(valid), nil
 }
 
 const (
@@ -92,9 +97,10 @@ type traceLine struct {
 	Trace
 }
 
-// WriteTraces writes one JSON object a line, in order, with "schema_version":1. Traces from [Rollouts] and [ReadTraces] come back from
-// [ReadTraces] exactly as they are. A trace that takes more than the 64 MiB that ReadTraces accepts is an error, which comes after the
-// traces before it have been written.
+// WriteTraces writes one JSON object a line, in order, with "schema_version":1. What cannot be written as it is gets changed: text that is
+// not UTF-8 (its bytes become U+FFFD), arguments that are not JSON (they become one JSON string) and the spaces between the tokens of
+// arguments. A trace without any of that comes back from [ReadTraces] exactly as it is. A trace that takes more than the 64 MiB that
+// ReadTraces accepts is an error, which comes after the traces before it have been written.
 func WriteTraces(w io.Writer, traces []Trace) error {
 	bw := bufio.NewWriter(w)
 	var line bytes.Buffer
@@ -103,6 +109,10 @@ func WriteTraces(w io.Writer, traces []Trace) error {
 	for i := range traces {
 		line.Reset()
 		err := enc.Encode(traceLine{traceVersion, traces[i]})
+		if err != nil || !utf8.Valid(line.Bytes()) {
+			line.Reset()
+			err = enc.Encode(traceLine{traceVersion, writable(traces[i])})
+		}
 		if err == nil && line.Len() > maxTraceLine {
 			err = fmt.Errorf("a line of %d bytes is longer than %d", line.Len(), maxTraceLine)
 		}
@@ -117,6 +127,73 @@ func WriteTraces(w io.Writer, traces []Trace) error {
 		return fmt.Errorf("envharness: write traces: %w", err)
 	}
 	return nil
+}
+
+// writable returns a copy of t in which all arguments and parameters are JSON in UTF-8.
+func writable(t Trace) Trace {
+	t.Components = slices.Clone(t.Components)
+	for i := range t.Components {
+		t.Components[i].Params = writableRaw(t.Components[i].Params)
+	}
+	t.Log = slices.Clone(t.Log)
+	for i := range t.Log {
+		e := &t.Log[i]
+		e.Action, e.Transition = *writableAction(&e.Action), *writableTransition(&e.Transition)
+	}
+	t.Shown = *writableObservation(&t.Shown)
+	t.Layers = writableLayers(t.Layers)
+	t.Turns = slices.Clone(t.Turns)
+	for i := range t.Turns {
+		u := &t.Turns[i]
+		u.Proposed, u.Applied, u.Layers = writableAction(u.Proposed), writableAction(u.Applied), writableLayers(u.Layers)
+		u.Raw, u.Shown = writableTransition(u.Raw), *writableTransition(&u.Shown)
+	}
+	return t
+}
+
+func writableLayers(ls []Layer) []Layer {
+	ls = slices.Clone(ls)
+	for i := range ls {
+		l := &ls[i]
+		l.ActionIn, l.ActionOut = writableAction(l.ActionIn), writableAction(l.ActionOut)
+		l.ObservationIn, l.ObservationOut = writableObservation(l.ObservationIn), writableObservation(l.ObservationOut)
+	}
+	return ls
+}
+
+func writableTransition(t *Transition) *Transition {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.Observation = *writableObservation(&t.Observation)
+	return &c
+}
+
+func writableObservation(o *Observation) *Observation {
+	if o == nil {
+		return nil
+	}
+	c := *o
+	c.Actions = slices.Clone(o.Actions)
+	for i := range c.Actions {
+		c.Actions[i] = *writableAction(&c.Actions[i])
+	}
+	return &c
+}
+
+func writableAction(a *Action) *Action {
+	if a == nil {
+		return nil
+	}
+	return &Action{Name: a.Name, Args: writableRaw(a.Args)}
+}
+
+func writableRaw(doc json.RawMessage) json.RawMessage {
+	if len(doc) == 0 || json.Valid(doc) && utf8.Valid(doc) {
+		return doc
+	}
+	return appendString(nil, string(doc)) // the text is all that can be kept
 }
 
 // ReadTraces reads what [WriteTraces] wrote, one trace at a time. Reading is strict: an unknown field, another schema_version or a line

@@ -46,6 +46,7 @@ type LogKind string
 const (
 	LogReset  LogKind = "reset"
 	LogReplay LogKind = "replay" // an action of a [Setup], before the first turn
+	LogPatch  LogKind = "patch"  // values set before the first turn; the arguments of Action are the object [StartEdit].Set
 	LogRewind LogKind = "rewind" // counters set to zero after a [Setup]
 	LogStep   LogKind = "step"   // an action of the policy, after the components
 )
@@ -91,6 +92,8 @@ type Verdict struct {
 	Score  float64            `json:"score"`          // in [0, 1]; 1 when Status is Pass, 0 when Invalid, partial credit allowed on Fail
 	Parts  map[string]float64 `json:"parts,omitzero"` // named partial scores in [0, 1]
 	Reason string             `json:"reason,omitempty"`
+	// Unreplayed marks a verdict that rests on what the environment said, without a replay; see [Harness.Verdict].
+	Unreplayed bool `json:"unreplayed,omitempty"`
 }
 
 // EndReason says what ended an episode: one of the constants below, or "budget:" and the id of the component whose budget ran out.
@@ -101,6 +104,7 @@ const (
 	EndTerminated     EndReason = "terminated"      // task
 	EndTruncated      EndReason = "truncated"       // budget: the base hit a limit of its own
 	EndMaxTurns       EndReason = "max_turns"       // budget
+	EndTokenBudget    EndReason = "token_budget"    // budget: the policy ended the episode with [ErrTokenBudget]
 	EndAgentStop      EndReason = "agent_stop"      // agent: the policy ended the episode with [ErrStop]
 	EndAgentError     EndReason = "agent_error"     // agent
 	EndEnvError       EndReason = "env_error"       // infra

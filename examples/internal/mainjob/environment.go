@@ -23,13 +23,13 @@ var email = regexp.MustCompile(`[\w.]+@[\w.]+\w`)
 func handover() envharness.Component {
 	return envharness.Rules(envharness.ComponentSpec{Tag: "handover", Axis: envharness.AxisStart},
 		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
-			return envharness.Hooks{Start: func(_ context.Context, v envharness.View) ([]envharness.Action, error) {
-				address := email.FindString(v.Shown.Text)
+			return envharness.Hooks{Start: func(_ context.Context, v envharness.View) ([]envharness.StartEdit, error) {
+				address := email.FindString(v.Shown().Text)
 				if address == "" {
 					return nil, fmt.Errorf("no e-mail address in the request")
 				}
 				args, err := json.Marshal(map[string]string{"email": address})
-				return []envharness.Action{{Name: "find_customer", Args: args}}, err
+				return []envharness.StartEdit{{Action: envharness.Action{Name: "find_customer", Args: args}}}, err
 			}}, nil
 		})
 }

@@ -239,9 +239,9 @@ func (j *job) success(ctx context.Context, stage string, policy *linear.Policy, 
 	for i, e := range episodes {
 		traces[i] = e.Trace
 	}
-	rate, valid := envharness.SuccessRate(traces)
-	if valid < len(traces) {
-		return 0, fmt.Errorf("%s: %d of %d episodes could not be judged", stage, len(traces)-valid, len(traces))
+	rate, err := envharness.SuccessRate(traces, len(traces))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", stage, err)
 	}
 	return rate, nil
 }

@@ -1,0 +1,252 @@
+package envharness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// replay carries out the log of e on a fresh environment and returns the evidence of that. A result that differs from the logged one,
+// or an end state that does, is an [ErrTamper].
+func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err error) {
+	env, err := watched(h.watch, site{kind: siteBase, call: "replay: open"}, func() (Environment, error) { return h.world.New(ctx) })
+	if err != nil {
+		return Evidence{}, fmt.Errorf("replay: open: %w", err)
+	}
+	if env == nil {
+		return Evidence{}, errors.New("replay: World.New returned no environment")
+	}
+	if same, err := guard(func() (bool, error) { return env == h.base, nil }); err == nil && same { // a panic: not comparable
+		return Evidence{}, errors.New("replay: World.New returned the environment in use, not a fresh one")
+	}
+	r := Harness{world: h.world, base: env, desc: h.desc, watch: h.watch}
+	defer func() {
+		if cerr := closeBase(env); cerr != nil && err == nil {
+			err = fmt.Errorf("replay: close: %w", cerr)
+		}
+	}()
+	r.abilities(env)
+	vol, started := h.volatile, false
+	begin := func() error {
+		if started {
+			return nil
+		}
+		started = true
+		var err error
+		r.start, err = r.readState(ctx)
+		return err
+	}
+	for i := range e.Log {
+		want := &e.Log[i]
+		if want.Kind == LogStep {
+			err = begin()
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		var got Transition
+		if err == nil {
+			got, err = r.redo(ctx, want, e)
+		}
+		if err != nil {
+			return Evidence{}, fmt.Errorf("replay: entry %d (%s %s): %w", i, want.Kind, want.Action.Name, err)
+		}
+		if d := vol.diff(want.Transition, got); d != "" {
+			return Evidence{}, fmt.Errorf("%w: entry %d (%s %s): %s", ErrTamper, i, want.Kind, want.Action.Name, d)
+		}
+	}
+	if err := begin(); err != nil {
+		return Evidence{}, fmt.Errorf("replay: state: %w", err)
+	}
+	if r.endState, err = r.readState(ctx); err != nil {
+		return Evidence{}, fmt.Errorf("replay: state: %w", err)
+	}
+	for _, s := range []struct {
+		name      string
+		want, got State
+	}{{"start", e.Start, r.start}, {"end", e.End, r.endState}} {
+		same, err := vol.sameState(s.want, s.got)
+		if err != nil {
+			return Evidence{}, fmt.Errorf("replay: %s state: %w", s.name, err)
+		}
+		if !same {
+			return Evidence{}, fmt.Errorf("%w: the %s state", ErrTamper, s.name)
+		}
+	}
+	fresh = e
+	fresh.Log, fresh.Start, fresh.End = r.log, r.start, r.endState
+	return fresh, nil
+}
+
+// redo carries out one entry of a log and logs it.
+func (h *Harness) redo(ctx context.Context, e *LogEntry, from Evidence) (t Transition, err error) {
+	a := copyAction(e.Action)
+	switch e.Kind {
+	case LogReset:
+		t.Observation, err = h.resetBase(ctx, from.Task, from.Seed, from.Options)
+	case LogReplay, LogStep:
+		t, err = h.stepBase(ctx, a)
+	case LogRewind:
+		if h.rewinder == nil {
+			return t, errors.New("the fresh environment is no Rewinder")
+		}
+		err = h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) })
+	case LogPatch:
+		var set map[string]json.RawMessage
+		if err := json.Unmarshal(a.Args, &set); err != nil {
+			return t, err
+		}
+		return e.Transition, h.patch(ctx, set) // patch observes and logs; the states are compared at the end
+	default:
+		return t, fmt.Errorf("kind %q", e.Kind)
+	}
+	if err != nil {
+		return t, err
+	}
+	return h.record(e.Kind, a, t)
+}
+
+// A volatile is what may differ between an episode and its replay.
+type volatile struct{ transition, state []string }
+
+func newVolatile(d Description) volatile {
+	var v volatile
+	for _, p := range d.Volatile {
+		if rest, ok := cutPointer(p, "/state"); ok {
+			v.state = append(v.state, rest)
+		} else {
+			v.transition = append(v.transition, p)
+		}
+	}
+	return v
+}
+
+// diff names the first part of a transition in which the replay differs, or nothing.
+func (v volatile) diff(want, got Transition) string {
+	want, got = v.mask(want), v.mask(got)
+	switch {
+	case want.Observation.Text != got.Observation.Text:
+		return fmt.Sprintf("text %.60q, recorded %.60q", got.Observation.Text, want.Observation.Text)
+	case !sameObject(want.Observation.Data, got.Observation.Data):
+		return "data of the observation"
+	case !sameObservation(want.Observation, got.Observation):
+		return "admissible actions"
+	case want.Reward != got.Reward:
+		return fmt.Sprintf("reward %v, recorded %v", got.Reward, want.Reward)
+	case want.Terminated != got.Terminated || want.Truncated != got.Truncated || want.Reason != got.Reason:
+		return fmt.Sprintf("terminated %v, truncated %v %q, recorded %v, %v %q",
+			got.Terminated, got.Truncated, got.Reason, want.Terminated, want.Truncated, want.Reason)
+	case (want.Error == nil) != (got.Error == nil) || want.Error != nil && *want.Error != *got.Error:
+		return fmt.Sprintf("refusal %v, recorded %v", got.Error, want.Error)
+	case !sameObject(want.Info, got.Info):
+		return "info"
+	}
+	return ""
+}
+
+// mask takes the volatile parts out of a transition. What it leaves is shared with t, except what it had to change.
+func (v volatile) mask(t Transition) Transition {
+	if len(v.transition) == 0 {
+		return t
+	}
+	t, _ = copyTransition(t) // checked when it was logged
+	for _, p := range v.transition {
+		switch field, rest := splitPointer(p); field {
+		case "observation":
+			switch field, rest := splitPointer(rest); field {
+			case "":
+				t.Observation = Observation{}
+			case "text":
+				t.Observation.Text = ""
+			case "data":
+				t.Observation.Data, _ = without(t.Observation.Data, rest).(map[string]any)
+			case "actions":
+				t.Observation.Actions = nil
+			}
+		case "info":
+			t.Info, _ = without(t.Info, rest).(map[string]any)
+		case "reward":
+			t.Reward = 0
+		case "error":
+			if t.Error != nil && below(p, "/error/message") {
+				t.Error.Message = ""
+			} else {
+				t.Error = nil
+			}
+		}
+	}
+	return t
+}
+
+// splitPointer cuts the first token off a JSON pointer.
+func splitPointer(p string) (token, rest string) {
+	token, rest, more := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+	if more {
+		rest = "/" + rest
+	}
+	return unescapeToken(token), rest
+}
+
+// without removes what a JSON pointer points to; what does not exist needs no removal. An item of a list becomes null, so that the
+// others keep their places.
+func without(doc any, pointer string) any {
+	if pointer == "" {
+		return nil
+	}
+	token, rest := splitPointer(pointer)
+	switch d := doc.(type) {
+	case map[string]any:
+		child, ok := d[token]
+		switch {
+		case ok && rest == "":
+			d = maps.Clone(d)
+			delete(d, token)
+		case ok:
+			d = maps.Clone(d)
+			d[token] = without(child, rest)
+		}
+		return d
+	case []any:
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(d) {
+			d = slices.Clone(d)
+			d[i] = without(d[i], rest)
+		}
+		return d
+	}
+	return doc
+}
+
+// sameState compares states as JSON, without the volatile parts.
+func (v volatile) sameState(a, b State) (bool, error) {
+	if bytes.Equal(a, b) {
+		return true, nil
+	}
+	if (a == nil) != (b == nil) {
+		return false, nil
+	}
+	var canon [2][]byte
+	for i, s := range []State{a, b} {
+		doc, err := decodeNumbers(s)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range v.state {
+			doc = without(doc, p)
+		}
+		if canon[i], err = CanonicalJSON(doc); err != nil {
+			return false, err
+		}
+	}
+	return bytes.Equal(canon[0], canon[1]), nil
+}
+
+// sameVerdict reports whether two verdicts agree on all that counts.
+func sameVerdict(a, b Verdict) bool {
+	return a.Status == b.Status && a.Score == b.Score && maps.Equal(a.Parts, b.Parts)
+}
