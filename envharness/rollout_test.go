@@ -86,7 +86,7 @@ func read(s string) ([]eh.Trace, error) {
 	return out, nil
 }
 
-// The same seeds give the same bytes whatever the number of workers, and what is written comes back exactly (rules R05, R06).
+// The same seeds give the same bytes whatever the number of workers, and what is written comes back (rules R05, R06).
 func TestRolloutsDeterministic(t *testing.T) {
 	var open atomic.Int64
 	stack := []eh.Component{noisy(), blockOp("mul"), ruleID("b", eh.AxisBudget, eh.Hooks{MaxTurns: 6})}
@@ -130,8 +130,23 @@ func TestRolloutsDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(traces, back); d != "" {
+	again, err := read(write(t, back))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(back, again); d != "" || len(back) != len(traces) {
 		t.Errorf("round trip (-want +got):\n%s", d)
+	}
+	traces, err = eh.Rollouts(t.Context(), toyWorld(&open, nil), []eh.Component{blockOp("mul")},
+		func(int) (eh.Policy, error) { return script(combine(0, 1, "mul"), combine(0, 1, "add"), stop), nil }, tasks(4), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err = read(write(t, traces)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(traces, back); d != "" {
+		t.Errorf("round trip of what can be written as it is (-want +got):\n%s", d)
 	}
 }
 
@@ -183,7 +198,7 @@ func TestTraceHoldsBothSides(t *testing.T) {
 	invalid := up(raw1)
 	invalid.Text = "[invalid action] no JSON\n\n" + invalid.Text
 	want := eh.Trace{
-		Task: eh.Task{Seed: new(uint64(9))}, Seed: 9,
+		Kind: eh.KindExploration, Task: eh.Task{Seed: new(uint64(9))}, Seed: 9,
 		Components: []eh.ComponentSpec{
 			{Tag: "start_replay", ID: "start_replay", Axis: "S0", Params: json.RawMessage(`{"actions":[{"name":"combine","args":{"i":2,"j":3,"op":"add"}}]}`)},
 			{Tag: "rule", ID: "swap", Axis: "A"}, {Tag: "rule", ID: "shout", Axis: "O"}, {Tag: "rule", ID: "rule", Axis: "A"},
@@ -203,7 +218,7 @@ func TestTraceHoldsBothSides(t *testing.T) {
 			{Proposed: act(0, 1, "add"), Applied: act(0, 1, "add"), Raw: &eh.Transition{Observation: raw2}, Layers: []eh.Layer{shouted(raw2)},
 				Shown: eh.Transition{Observation: raw2, Truncated: true, Reason: "max_turns"}},
 		},
-		Verdict: eh.Verdict{Status: eh.Fail}, End: eh.EndMaxTurns,
+		Verdict: eh.Verdict{Status: eh.Fail, Unreplayed: true}, End: eh.EndMaxTurns,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -317,7 +332,7 @@ func TestRolloutFailures(t *testing.T) {
 		{"unreadable answers", nil, nil, nil, failing(eh.ErrBadAction), eh.EndMaxTurns, eh.Fail, ""},
 		{"environment errs", onStep(func(context.Context) error { return errBoom }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
 		{"environment panics", onStep(func(context.Context) error { panic("ouch") }), nil, nil, good(), eh.EndEnvError, eh.Invalid, "panic: ouch"},
-		{"environment hangs", onStep(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }), nil, nil, good(), eh.EndTimeout, eh.Invalid, "deadline"},
+		{"environment hangs", onStep(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }), nil, nil, good(), eh.EndTimeout, eh.Invalid, "step: no answer within 1m0s"},
 		{"reset errs", func(e *toy) { e.onReset = func() error { return errBoom } }, nil, nil, good(), eh.EndEnvError, eh.Invalid, "boom"},
 		{"close errs", func(e *toy) { e.onClose = func() error { return errBoom } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: boom"},
 		{"close panics", func(e *toy) { e.onClose = func() error { panic("ouch") } }, nil, nil, good(), eh.EndTerminated, eh.Pass, "close: panic: ouch"},
@@ -335,7 +350,7 @@ func TestRolloutFailures(t *testing.T) {
 			made := 0
 			w.New = func(ctx context.Context) (eh.Environment, error) {
 				env, err := mk(ctx)
-				if made++; made == 2 && tt.change != nil { // the second of three, one at a time
+				if made++; made == 3 && tt.change != nil { // the second of three episodes, one at a time, each with its replay
 					done := env.(*toy).onClose
 					tt.change(env.(*toy))
 					if after := env.(*toy).onClose; after != nil {
@@ -370,7 +385,7 @@ func TestRolloutFailures(t *testing.T) {
 				return good(), nil
 			}
 			traces, err := eh.Rollouts(t.Context(), w, stack, newPolicy, []eh.Task{{ID: "[3,8]"}, {ID: "[4,6]"}, {ID: "[2,12]"}},
-				&eh.RolloutOptions{MaxTurns: 3, StepTimeout: time.Minute})
+				&eh.RolloutOptions{MaxTurns: 3, StepTimeout: time.Minute, Reruns: new(0)})
 			if err != nil || len(traces) != 3 {
 				t.Fatalf("%s: %d traces, %v", tt.name, len(traces), err)
 			}
@@ -456,41 +471,54 @@ func TestRolloutsCancel(t *testing.T) {
 	}
 }
 
-// Code that ends its goroutine, as t.FailNow does, neither hangs the call nor leaves an environment open.
+// Code that ends its goroutine, as t.FailNow does, spoils its own rollout and leaves no environment open.
 func TestRolloutsGoexit(t *testing.T) {
 	act := func(int) (eh.Policy, error) { return script(stop), nil }
 	exit := func(context.Context) error { runtime.Goexit(); return nil }
+	o := &eh.RolloutOptions{Parallel: 2}
 	for name, play := range map[string]func(w eh.World) ([]eh.Trace, error){
 		"policy": func(w eh.World) ([]eh.Trace, error) {
-			return eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) { runtime.Goexit(); return nil, nil }, tasks(5), &eh.RolloutOptions{Parallel: 2})
+			return eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) { runtime.Goexit(); return nil, nil }, tasks(5), o)
 		},
 		"act": func(w eh.World) ([]eh.Trace, error) {
 			return eh.Rollouts(t.Context(), w, nil, func(int) (eh.Policy, error) {
 				return eh.PolicyFunc(func(ctx context.Context, _ eh.Turn) (eh.Action, error) { return stop, exit(ctx) }), nil
-			}, tasks(5), &eh.RolloutOptions{Parallel: 2})
+			}, tasks(5), o)
 		},
 		"component": func(w eh.World) ([]eh.Trace, error) {
 			c := rule(eh.AxisAction, eh.Hooks{Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) {
 				return eh.PassAction(), exit(t.Context())
 			}})
-			return eh.Rollouts(t.Context(), w, []eh.Component{c}, act, tasks(5), &eh.RolloutOptions{Parallel: 2})
+			return eh.Rollouts(t.Context(), w, []eh.Component{c}, act, tasks(5), o)
 		},
 		"verifier": func(w eh.World) ([]eh.Trace, error) {
 			w.Verifier = eh.VerifierFunc(func(ctx context.Context, _ eh.Evidence) (eh.Verdict, error) { return eh.Verdict{}, exit(ctx) })
-			return eh.Rollouts(t.Context(), w, nil, act, tasks(5), &eh.RolloutOptions{Parallel: 2})
-		},
-		"progress": func(w eh.World) ([]eh.Trace, error) {
-			return eh.Rollouts(t.Context(), w, nil, act, tasks(5), &eh.RolloutOptions{Parallel: 2, Progress: func(int, int) { runtime.Goexit() }})
+			return eh.Rollouts(t.Context(), w, nil, act, tasks(5), o)
 		},
 	} {
 		var open atomic.Int64
 		traces, err := play(toyWorld(&open, nil))
-		if err == nil || !strings.Contains(err.Error(), "ended its goroutine") || len(traces) == 5 {
+		if err != nil || len(traces) != 5 {
 			t.Errorf("%s: %d traces, %v", name, len(traces), err)
+		}
+		for _, tr := range traces {
+			if tr.Verdict.Status != eh.Invalid || !strings.Contains(tr.Cause, "ended its goroutine") {
+				t.Errorf("%s: %+v", name, tr)
+			}
 		}
 		if open.Load() != 0 {
 			t.Errorf("%s: %d environments left open", name, open.Load())
 		}
+	}
+	var open atomic.Int64
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = eh.Rollouts(t.Context(), toyWorld(&open, nil), nil, act, tasks(5), &eh.RolloutOptions{Progress: func(int, int) { runtime.Goexit() }})
+	}()
+	<-ended
+	if open.Load() != 0 {
+		t.Errorf("progress: %d environments left open", open.Load())
 	}
 }
 
@@ -552,13 +580,13 @@ func TestPolicyCannotTouchTheRecord(t *testing.T) {
 	}
 }
 
-// StepTimeout reaches the hooks but not the environment, which lives longer than the Reset.
+// The caller's context reaches all code, and lives as long as the episode.
 func TestContexts(t *testing.T) {
 	type key struct{}
 	base := context.WithValue(t.Context(), key{}, "mine")
 	seen := map[string]int{}
 	see := func(ctx context.Context, name string) {
-		if _, limited := ctx.Deadline(); ctx.Value(key{}) != "mine" || !limited || ctx.Err() != nil {
+		if ctx.Value(key{}) != "mine" || ctx.Err() != nil {
 			t.Errorf("%s: context %v", name, ctx)
 		}
 		seen[name]++
@@ -585,9 +613,7 @@ func TestContexts(t *testing.T) {
 	w := toyWorld(nil, nil)
 	mk := w.New
 	w.New = func(ctx context.Context) (eh.Environment, error) {
-		if _, limited := ctx.Deadline(); ctx.Value(key{}) != "mine" || limited {
-			t.Errorf("World.New: context %v", ctx)
-		}
+		see(ctx, "open")
 		env, err := mk(ctx)
 		env.(*toy).onStep = func(context.Context, *toy, eh.Action) (*eh.Transition, error) { return nil, ctx.Err() }
 		return env, err
@@ -597,7 +623,7 @@ func TestContexts(t *testing.T) {
 	if err != nil || traces[0].End != eh.EndTerminated {
 		t.Fatalf("%v, %v", traces, err)
 	}
-	want := map[string]int{"begin": 1, "start": 1, "tools": 1, "action": 2, "transition": 1, "observe": 2}
+	want := map[string]int{"open": 2, "begin": 1, "start": 1, "tools": 1, "action": 2, "transition": 1, "observe": 2}
 	if d := cmp.Diff(want, seen); d != "" {
 		t.Error(d)
 	}

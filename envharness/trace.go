@@ -190,10 +190,13 @@ func writableAction(a *Action) *Action {
 }
 
 func writableRaw(doc json.RawMessage) json.RawMessage {
-	if len(doc) == 0 || json.Valid(doc) && utf8.Valid(doc) {
+	if len(doc) == 0 {
 		return doc
 	}
-	return appendString(nil, string(doc)) // the text is all that can be kept
+	if !json.Valid(doc) {
+		return appendString(nil, string(doc)) // the text is all that can be kept
+	}
+	return bytes.ToValidUTF8(doc, []byte("\uFFFD"))
 }
 
 // ReadTraces reads what [WriteTraces] wrote, one trace at a time. Reading is strict: an unknown field, another schema_version or a line
@@ -226,7 +229,7 @@ func ReadTraces(r io.Reader) iter.Seq2[Trace, error] {
 
 func decodeTrace(line []byte) (Trace, error) {
 	var compact bytes.Buffer // so that raw arguments compare equal however they were spaced
-	if err := json.Compact(&compact, line); err != nil {
+	if err := json.Compact(&compact, bytes.ToValidUTF8(line, []byte("\uFFFD"))); err != nil {
 		return Trace{}, err
 	}
 	dec := json.NewDecoder(&compact)
