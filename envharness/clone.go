@@ -82,9 +82,6 @@ func jsonFault(v any, depth int) error {
 }
 
 func copyObject(m map[string]any) (map[string]any, error) {
-	if m == nil {
-		return nil, nil
-	}
 	c, ok := copyValue(m, 0)
 	if !ok {
 		return nil, jsonFault(m, 0)
@@ -93,26 +90,49 @@ func copyObject(m map[string]any) (map[string]any, error) {
 }
 
 func copyObservation(o Observation) (Observation, error) {
-	data, err := copyObject(o.Data)
-	if err != nil {
-		return Observation{}, fmt.Errorf("observation data: %w", err)
-	}
-	return Observation{Text: o.Text, Data: data, Actions: copyActions(o.Actions)}, nil
+	err := ownObservation(&o)
+	return o, err
 }
 
 func copyTransition(t Transition) (Transition, error) {
-	var err error
-	if t.Observation, err = copyObservation(t.Observation); err != nil {
-		return Transition{}, err
+	err := ownTransition(&t)
+	return t, err
+}
+
+// ownObservation replaces all that o shares with others by copies.
+func ownObservation(o *Observation) error {
+	if o.Data != nil {
+		data, err := copyObject(o.Data)
+		if err != nil {
+			return fmt.Errorf("observation data: %w", err)
+		}
+		o.Data = data
 	}
-	if t.Info, err = copyObject(t.Info); err != nil {
-		return Transition{}, fmt.Errorf("info: %w", err)
+	if o.Actions != nil {
+		o.Actions = copyActions(o.Actions)
+	}
+	return nil
+}
+
+// ownTransition replaces all that t shares with others by copies.
+func ownTransition(t *Transition) error {
+	if err := ownObservation(&t.Observation); err != nil {
+		return err
+	}
+	if t.Info != nil {
+		info, err := copyObject(t.Info)
+		if err != nil {
+			return fmt.Errorf("info: %w", err)
+		}
+		t.Info = info
 	}
 	if math.IsNaN(t.Reward) || math.IsInf(t.Reward, 0) {
-		return Transition{}, fmt.Errorf("reward %v is not finite", t.Reward)
+		return fmt.Errorf("reward %v is not finite", t.Reward)
 	}
-	t.Error = copyError(t.Error)
-	return t, nil
+	if t.Error != nil {
+		t.Error = copyError(t.Error)
+	}
+	return nil
 }
 
 func copyError(e *ActionError) *ActionError {

@@ -77,8 +77,9 @@ type View struct {
 	Turn int // turns used before this one; 0 in Start and for the first observation
 	Left int // turns left, this one included; 0 means that no limit is known
 
+	ctx   context.Context // of the running call; a view does not outlive it
+	h     *Harness
 	shown *Observation
-	state func() (State, error)
 }
 
 // Shown returns a copy of what the policy was shown last; in Start the present raw observation, before the first observation zero.
@@ -93,10 +94,10 @@ func (v View) Shown() Observation {
 // State returns the base's state without its graded fields, as a copy; nil without a [Stater]. It is read when first asked for after
 // a step, so that components without interest in it cost nothing.
 func (v View) State() (State, error) {
-	if v.state == nil {
+	if v.h == nil {
 		return nil, nil
 	}
-	return v.state()
+	return v.h.publicState(v.ctx)
 }
 
 // A StartEdit is one change to the start of an episode: an action to carry out or values to set.

@@ -20,15 +20,22 @@ func (h *Harness) take(a Action) Action {
 	return a
 }
 
-// record appends a call on the base to the log and returns the copy of the result that it logged, which nobody changes any more. A
+// record appends a call on the base to the log, makes the result its own, and returns the logged result, which nobody changes any more. A
 // result that no environment may give is an error. The arguments of a are the harness's own already.
-func (h *Harness) record(kind LogKind, a Action, t Transition) (Transition, error) {
-	t, err := copyTransition(t)
-	if err != nil {
-		return Transition{}, err
-	}
+func (h *Harness) record(kind LogKind, a Action, t Transition) (*Transition, error) {
 	h.log = append(h.log, LogEntry{Kind: kind, Action: a, Transition: t})
-	return t, nil
+	logged := &h.log[len(h.log)-1].Transition
+	if err := ownTransition(logged); err != nil {
+		h.unlog()
+		return nil, err
+	}
+	return logged, nil
+}
+
+// unlog takes back the last entry, of a call that failed.
+func (h *Harness) unlog() {
+	h.log[len(h.log)-1] = LogEntry{}
+	h.log = h.log[:len(h.log)-1]
 }
 
 // evidence copies what is known, without the state of a running episode.

@@ -57,7 +57,8 @@ type Harness struct {
 	cause      error
 	listed     []Tool      // the base's tools
 	tools      []Tool      // after the components
-	shown      Observation // what was shown last
+	hooked     bool        // some component has a hook that is called in a turn
+	shown      Observation // what was shown last; kept up to date only if hooked
 	public     State       // state without graded fields since the last step; nil if not read yet
 	stateErr   error       // first failure to read the state for a hook
 	changes    []*Layer    // by level, what changed in the running turn; nil unless recording
@@ -269,7 +270,7 @@ func (h *Harness) begin(ctx context.Context) error {
 	if err != nil {
 		return h.fault(ctx, EndEnvError, "tools", err)
 	}
-	h.listed = tools
+	h.listed, h.hooked = tools, false
 	for i := range h.levels {
 		l := &h.levels[i]
 		info := EpisodeInfo{Task: h.task, Seed: h.seed, Base: h.desc, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
@@ -278,6 +279,7 @@ func (h *Harness) begin(ctx context.Context) error {
 		if err != nil {
 			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
 		}
+		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
 		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
 			return err
 		}
@@ -356,11 +358,11 @@ func (h *Harness) Step(ctx context.Context, a Action) (Transition, error) {
 	if err != nil {
 		return Transition{}, err
 	}
-	return copyTransition(t)
+	return copyTransition(*t)
 }
 
-// step returns a result that is not to be changed.
-func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
+// step returns a result that is not to be changed, and good until the next step.
+func (h *Harness) step(ctx context.Context, a Action) (*Transition, error) {
 	h.turn++
 	h.clearTurn()
 	a = h.take(a)
@@ -371,7 +373,7 @@ func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 		}
 		e, err := h.decide(ctx, i, a)
 		if err != nil {
-			return Transition{}, err
+			return nil, err
 		}
 		switch e.kind {
 		case editPass:
@@ -384,65 +386,77 @@ func (h *Harness) step(ctx context.Context, a Action) (Transition, error) {
 	if stop >= 0 {
 		return h.finishStopped(ctx, stop, edit)
 	}
-	t, err := h.stepBase(ctx, a)
-	if err == nil {
-		t, err = h.record(LogStep, a, t)
-	}
+	t, err := h.stepLogged(ctx, LogStep, a)
 	if err != nil {
 		if h.recording {
 			h.applied = new(a)
 		}
-		return Transition{}, h.fault(ctx, EndEnvError, fmt.Sprintf("step %d", h.turn), err)
+		return nil, h.fault(ctx, EndEnvError, fmt.Sprintf("step %d", h.turn), err)
 	}
 	if h.recording {
 		e := &h.log[len(h.log)-1]
 		h.applied, h.raw = &e.Action, &e.Transition
 	}
 	if t.Terminated {
-		return h.finish(ctx, t, EndTerminated)
+		return t, h.finish(ctx, EndTerminated)
 	}
 	if t.Truncated {
-		return h.finish(ctx, t, EndTruncated)
+		return t, h.finish(ctx, EndTruncated)
 	}
 	if h.toolLister != nil {
 		tools, err := h.refold(ctx)
 		if err != nil {
-			return Transition{}, err
+			return nil, err
 		}
 		h.setTools(tools)
 	}
 	return h.outward(ctx, t, t, 0)
 }
 
+// stepLogged steps the base and returns what it logged.
+func (h *Harness) stepLogged(ctx context.Context, kind LogKind, a Action) (*Transition, error) {
+	h.log = append(h.log, LogEntry{Kind: kind, Action: a})
+	t := &h.log[len(h.log)-1].Transition
+	err := h.stepBase(ctx, a, t)
+	if err == nil {
+		err = ownTransition(t)
+	}
+	if err != nil {
+		h.unlog()
+		return nil, err
+	}
+	return t, nil
+}
+
 // invalid charges a turn for an answer that was no action. It never entered the stack, so all of it sees the unchanged observation.
-func (h *Harness) invalid(ctx context.Context, message string) (Transition, error) {
+func (h *Harness) invalid(ctx context.Context, message string) (*Transition, error) {
 	h.turn++
 	h.clearTurn()
 	return h.finishStopped(ctx, len(h.levels)-1, ActionEdit{kind: editInvalid, reason: message})
 }
 
 // finishStopped gives the result of a turn in which level stop, counted from inside, kept the action from the base.
-func (h *Harness) finishStopped(ctx context.Context, stop int, e ActionEdit) (Transition, error) {
+func (h *Harness) finishStopped(ctx context.Context, stop int, e ActionEdit) (*Transition, error) {
 	raw, err := h.observe(ctx)
 	if err != nil {
-		return Transition{}, err
+		return nil, err
 	}
 	if e.kind == editEnd {
 		reason := budgetReason(h.levels[stop].spec.ID, e.reason)
-		return h.truncate(ctx, Transition{Observation: raw}, reason)
+		return h.truncate(ctx, &Transition{Observation: raw}, reason)
 	}
 	obs := raw
 	for j := 0; j <= stop; j++ {
 		if obs, err = h.observeHook(ctx, j, obs); err != nil {
-			return Transition{}, err
+			return nil, err
 		}
 	}
 	return h.outward(ctx, e.result(obs), e.result(raw), stop+1)
 }
 
 // result turns the present observation into what the stopping level answers.
-func (e ActionEdit) result(obs Observation) Transition {
-	t := Transition{Observation: obs}
+func (e ActionEdit) result(obs Observation) *Transition {
+	t := &Transition{Observation: obs}
 	switch e.kind {
 	case editBlock:
 		t.Observation.Text = "[blocked] " + e.reason + "\n\n" + obs.Text
@@ -461,14 +475,17 @@ func (e ActionEdit) result(obs Observation) Transition {
 }
 
 // outward passes a result that did not end the episode through levels from..n-1 and evaluates the limits. raw is the result to
-// show if the episode ends here.
-func (h *Harness) outward(ctx context.Context, t, raw Transition, from int) (Transition, error) {
-	for j := from; j < len(h.levels); j++ {
+// show if the episode ends here. Neither is changed.
+func (h *Harness) outward(ctx context.Context, t, raw *Transition, from int) (*Transition, error) {
+	if h.hooked {
+		t = new(*t)
+	}
+	for j := from; h.hooked && j < len(h.levels); j++ {
 		hooks := &h.levels[j].hooks
 		if hooks.Transition != nil {
-			truncate, err := h.transitionHook(ctx, j, &t)
+			truncate, err := h.transitionHook(ctx, j, t)
 			if err != nil {
-				return Transition{}, err
+				return nil, err
 			}
 			if truncate != "" {
 				return h.truncate(ctx, raw, budgetReason(h.levels[j].spec.ID, truncate))
@@ -477,21 +494,24 @@ func (h *Harness) outward(ctx context.Context, t, raw Transition, from int) (Tra
 		if hooks.Observe != nil {
 			var err error
 			if t.Observation, err = h.observeHook(ctx, j, t.Observation); err != nil {
-				return Transition{}, err
+				return nil, err
 			}
 		}
 	}
 	if reason := h.limitReached(); reason != "" {
 		return h.truncate(ctx, raw, reason)
 	}
-	h.shown = t.Observation
+	if h.hooked {
+		h.shown = t.Observation
+	}
 	return t, nil
 }
 
 // truncate ends the episode with the result of its last turn.
-func (h *Harness) truncate(ctx context.Context, t Transition, reason EndReason) (Transition, error) {
+func (h *Harness) truncate(ctx context.Context, raw *Transition, reason EndReason) (*Transition, error) {
+	t := new(*raw)
 	t.Truncated, t.Reason = true, string(reason)
-	return h.finish(ctx, t, reason)
+	return t, h.finish(ctx, reason)
 }
 
 // budgetReason names the component that ended an episode.
@@ -530,21 +550,20 @@ func (h *Harness) left(used int) int {
 }
 
 // finish ends the episode in good order.
-func (h *Harness) finish(ctx context.Context, t Transition, reason EndReason) (Transition, error) {
+func (h *Harness) finish(ctx context.Context, reason EndReason) error {
 	st, err := h.readState(ctx)
 	if err != nil {
-		return Transition{}, h.fault(ctx, EndEnvError, "state", err)
+		return h.fault(ctx, EndEnvError, "state", err)
 	}
-	h.endState, h.shown = st, t.Observation
+	h.endState = st
 	h.endEpisode(reason, nil)
-	return t, nil
+	return nil
 }
 
 // stop ends the episode on behalf of the caller.
 func (h *Harness) stop(ctx context.Context, reason EndReason) error {
 	h.clearTurn()
-	_, err := h.finish(ctx, Transition{}, reason)
-	return err
+	return h.finish(ctx, reason)
 }
 
 // fault ends the episode because something below the policy failed.
@@ -638,17 +657,19 @@ func (h *Harness) callBase(call string, f func() error) error {
 	return err
 }
 
-// stepBase is callBase without its closure: the hot path.
-func (h *Harness) stepBase(ctx context.Context, a Action) (t Transition, err error) {
-	back := h.watch.enter(site{kind: siteBase, call: "step"})
-	defer h.watch.leave(back)
+// stepBase is callBase for a step, without its closure: the hot path.
+func (h *Harness) stepBase(ctx context.Context, a Action, t *Transition) (err error) {
+	if h.watch != nil {
+		defer h.watch.leave(h.watch.enter(site{kind: siteBase, call: "step"}))
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicError{p}
 		}
 	}()
 	h.public = nil
-	return h.base.Step(ctx, a)
+	*t, err = h.base.Step(ctx, a)
+	return err
 }
 
 // reservedTools are names that a tool must not have, because they are calls of the harness and not of the policy.

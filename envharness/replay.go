@@ -50,14 +50,14 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 		if err == nil {
 			err = ctx.Err()
 		}
-		var got Transition
+		var got *Transition
 		if err == nil {
 			got, err = r.redo(ctx, want, e)
 		}
 		if err != nil {
 			return Evidence{}, fmt.Errorf("replay: entry %d (%s %s): %w", i, want.Kind, want.Action.Name, err)
 		}
-		if d := vol.diff(want.Transition, got); d != "" {
+		if d := vol.diff(&want.Transition, got); d != "" {
 			return Evidence{}, fmt.Errorf("%w: entry %d (%s %s): %s", ErrTamper, i, want.Kind, want.Action.Name, d)
 		}
 	}
@@ -85,31 +85,35 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 }
 
 // redo carries out one entry of a log and logs it.
-func (h *Harness) redo(ctx context.Context, e *LogEntry, from Evidence) (t Transition, err error) {
-	a := copyAction(e.Action)
-	switch e.Kind {
+func (h *Harness) redo(ctx context.Context, e *LogEntry, from Evidence) (*Transition, error) {
+	switch a := copyAction(e.Action); e.Kind {
 	case LogReset:
-		t.Observation, err = h.resetBase(ctx, from.Task, from.Seed, from.Options)
+		obs, err := h.resetBase(ctx, from.Task, from.Seed, from.Options)
+		if err != nil {
+			return nil, err
+		}
+		return h.record(LogReset, a, Transition{Observation: obs})
 	case LogReplay, LogStep:
-		t, err = h.stepBase(ctx, a)
+		return h.stepLogged(ctx, e.Kind, a)
 	case LogRewind:
 		if h.rewinder == nil {
-			return t, errors.New("the fresh environment is no Rewinder")
+			return nil, errors.New("the fresh environment is no Rewinder")
 		}
-		err = h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) })
+		if err := h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) }); err != nil {
+			return nil, err
+		}
+		return h.record(LogRewind, a, Transition{})
 	case LogPatch:
 		var set map[string]json.RawMessage
 		if err := json.Unmarshal(a.Args, &set); err != nil {
-			return t, err
+			return nil, err
 		}
-		return e.Transition, h.patch(ctx, set) // patch observes and logs; the states are compared at the end
-	default:
-		return t, fmt.Errorf("kind %q", e.Kind)
+		if err := h.patch(ctx, set); err != nil {
+			return nil, err
+		}
+		return &h.log[len(h.log)-1].Transition, nil
 	}
-	if err != nil {
-		return t, err
-	}
-	return h.record(e.Kind, a, t)
+	return nil, fmt.Errorf("kind %q", e.Kind)
 }
 
 // A volatile is what may differ between an episode and its replay.
@@ -128,7 +132,7 @@ func newVolatile(d Description) volatile {
 }
 
 // diff names the first part of a transition in which the replay differs, or nothing.
-func (v volatile) diff(want, got Transition) string {
+func (v volatile) diff(want, got *Transition) string {
 	want, got = v.mask(want), v.mask(got)
 	switch {
 	case want.Observation.Text != got.Observation.Text:
@@ -150,12 +154,12 @@ func (v volatile) diff(want, got Transition) string {
 	return ""
 }
 
-// mask takes the volatile parts out of a transition. What it leaves is shared with t, except what it had to change.
-func (v volatile) mask(t Transition) Transition {
+// mask returns a transition without its volatile parts.
+func (v volatile) mask(logged *Transition) *Transition {
 	if len(v.transition) == 0 {
-		return t
+		return logged
 	}
-	t, _ = copyTransition(t) // checked when it was logged
+	t, _ := copyTransition(*logged) // checked when it was logged
 	for _, p := range v.transition {
 		switch field, rest := splitPointer(p); field {
 		case "observation":
@@ -181,7 +185,7 @@ func (v volatile) mask(t Transition) Transition {
 			}
 		}
 	}
-	return t
+	return &t
 }
 
 // splitPointer cuts the first token off a JSON pointer.

@@ -428,7 +428,7 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 			}
 			return a, err
 		})
-		var t Transition
+		var t *Transition
 		switch {
 		case err == nil:
 			tt.Proposed = new(copyAction(a))
@@ -438,7 +438,10 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 		default:
 			return r.policyEnds(ctx, err)
 		}
-		tt.Applied, tt.Raw, tt.Layers, tt.Shown = h.applied, h.raw, h.takeLayers(), t
+		tt.Applied, tt.Raw, tt.Layers = h.applied, h.raw, h.takeLayers()
+		if err == nil {
+			tt.Shown = *t
+		}
 		r.note(func(trace *Trace) { trace.Turns = append(trace.Turns, tt) })
 		if err != nil {
 			return err

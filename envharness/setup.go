@@ -119,18 +119,14 @@ func (h *Harness) editStart(ctx context.Context, e StartEdit) (what string, err 
 	if e.Set != nil {
 		return "patch", h.patch(ctx, e.Set)
 	}
-	a := copyAction(e.Action)
-	t, err := h.stepBase(ctx, a)
-	if err == nil {
-		t, err = h.record(LogReplay, a, t)
-	}
+	t, err := h.stepLogged(ctx, LogReplay, copyAction(e.Action))
 	if err == nil {
 		err = refusal(t)
 	}
 	return "action", err
 }
 
-func refusal(t Transition) error {
+func refusal(t *Transition) error {
 	switch {
 	case t.Error != nil:
 		return fmt.Errorf("refused: %s: %s", t.Error.Class, t.Error.Message)
