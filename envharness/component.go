@@ -76,6 +76,9 @@ type Hooks struct {
 type View struct {
 	Turn int // turns used before this one; 0 in Start and for the first observation
 	Left int // turns left, this one included; 0 means that no limit is known
+	// Stepped tells Transition and Observe that the action of this turn reached the base, so that the result is the base's own and not the
+	// answer of another component or of the harness.
+	Stepped bool
 
 	ctx   context.Context // of the running call; a view does not outlive it
 	h     *Harness

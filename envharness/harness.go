@@ -386,6 +386,7 @@ func (h *Harness) step(ctx context.Context, a Action) (*Transition, error) {
 	if stop >= 0 {
 		return h.finishStopped(ctx, stop, edit)
 	}
+	h.stepped = true
 	t, err := h.stepLogged(ctx, LogStep, a)
 	if err != nil {
 		if h.recording {
@@ -604,7 +605,7 @@ func (h *Harness) dropHooks() {
 	}
 }
 
-func (h *Harness) clearTurn() { h.changes, h.applied, h.raw = nil, nil, nil }
+func (h *Harness) clearTurn() { h.stepped, h.changes, h.applied, h.raw = false, nil, nil, nil }
 
 // Close closes the base. It is idempotent and may come while a Step runs.
 func (h *Harness) Close() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -950,6 +951,35 @@ func TestViewState(t *testing.T) {
 	_, err := h.Step(t.Context(), stop)
 	if e := mustEvidence(t, h); !errors.Is(err, errBoom) || e.EndReason != eh.EndEnvError {
 		t.Errorf("state cannot be read: %v, end %q", err, e.EndReason)
+	}
+}
+
+// A hook on the way out can tell the base's result from the answer of a component further inside.
+func TestViewStepped(t *testing.T) {
+	var seen []string
+	inner := ruleID("inner", eh.AxisAction, eh.Hooks{Action: func(_ context.Context, v eh.View, a eh.Action) (eh.ActionEdit, error) {
+		if v.Turn == 1 {
+			return eh.AnswerAction("no", nil), nil
+		}
+		return eh.PassAction(), nil
+	}})
+	outer := ruleID("outer", eh.AxisAction, eh.Hooks{
+		Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
+			seen = append(seen, fmt.Sprint("in ", v.Stepped))
+			return eh.PassAction(), nil
+		},
+		Transition: func(_ context.Context, v eh.View, _ eh.Transition) (eh.TransitionEdit, error) {
+			seen = append(seen, fmt.Sprint("out ", v.Stepped))
+			return eh.TransitionEdit{}, nil
+		},
+	})
+	h := mustNew(t, worldOf(&toy{start: []int{1, 2, 3, 4}}), inner, outer)
+	mustReset(t, h)
+	for range 3 {
+		mustStep(t, h, combine(0, 1, "add"))
+	}
+	if d := cmp.Diff([]string{"in false", "out true", "in false", "out false", "in false", "out true"}, seen); d != "" {
+		t.Error(d)
 	}
 }
 

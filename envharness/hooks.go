@@ -12,7 +12,7 @@ import (
 // view shows the present situation to a hook.
 func (h *Harness) view(ctx context.Context) View {
 	turn := max(h.turn-1, 0) // the running turn is already counted; there is none during a reset
-	return View{Turn: turn, Left: h.left(turn), ctx: ctx, h: h, shown: &h.shown}
+	return View{Turn: turn, Left: h.left(turn), Stepped: h.stepped, ctx: ctx, h: h, shown: &h.shown}
 }
 
 // publicState returns a copy of the base's state without the graded fields.
