@@ -61,6 +61,7 @@ type Harness struct {
 	shown      Observation // what was shown last; kept up to date only if hooked
 	public     State       // state without graded fields since the last step; nil if not read yet
 	stateErr   error       // first failure to read the state for a hook
+	stepped    bool        // the action of the running turn reached the base
 	changes    []*Layer    // by level, what changed in the running turn; nil unless recording
 	applied    *Action
 	raw        *Transition
