@@ -63,7 +63,7 @@ func (h *Harness) currentEvidence(ctx context.Context) (Evidence, error) {
 		if err != nil {
 			return Evidence{}, fmt.Errorf("envharness: state: %w", err)
 		}
-		e.End = bytes.Clone(st)
+		e.End = st
 	}
 	return e, nil
 }

@@ -23,6 +23,7 @@ type Harness struct {
 
 	mu     sync.Mutex // guards base against a Close while it is being opened, and tools against a call of Tools
 	base   Environment
+	fresh  Environment // on which a replay runs; guarded by mu
 	closed atomic.Bool
 	busy   atomic.Bool
 
@@ -131,13 +132,14 @@ func (h *Harness) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := guardErr(func() error { return h.discover(base) }); err != nil {
-		return errors.Join(err, closeBase(base))
+	describe := site{kind: siteBase, call: "describe"}
+	if _, err := watched(h.watch, describe, func() (struct{}, error) { return struct{}{}, h.discover(base) }); err != nil {
+		return errors.Join(err, closeBase(h.watch, base))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed.Load() { // meanwhile: nobody else will close this base
-		return errors.Join(ErrClosed, closeBase(base))
+		return errors.Join(ErrClosed, closeBase(h.watch, base))
 	}
 	h.base = base
 	return nil
@@ -169,7 +171,10 @@ func (h *Harness) abilities(base Environment) {
 	h.toolLister, _ = As[ToolLister](base)
 }
 
-func closeBase(base Environment) error { return guardErr(base.Close) }
+func closeBase(w *watch, base Environment) error {
+	_, err := watched(w, site{kind: siteBase, call: "close"}, func() (struct{}, error) { return struct{}{}, base.Close() })
+	return err
+}
 
 // Reset starts an episode: the base is reset, every component begins, the setups are replayed, and the first observation passes
 // through the components. A nil seed is replaced by one that follows from the last seed given and the number of resets since (from
@@ -578,6 +583,9 @@ func (h *Harness) fault(ctx context.Context, reason EndReason, what string, err 
 // blame says what an infrastructure failure is put down to: the reason given, unless the context was done or the failure comes from
 // a harness inside, that of a leg.
 func blame(ctx context.Context, reason EndReason, err error) *failure {
+	if f, ok := err.(*failure); ok {
+		return f
+	}
 	if inner, ok := errors.AsType[*failure](err); ok {
 		return &failure{inner.reason, err}
 	}
@@ -609,17 +617,22 @@ func (h *Harness) dropHooks() {
 func (h *Harness) clearTurn() { h.stepped, h.changes, h.applied, h.raw = false, nil, nil, nil }
 
 // Close closes the base. It is idempotent and may come while a Step runs.
-func (h *Harness) Close() error {
+func (h *Harness) Close() error { return h.close(h.watch) }
+
+func (h *Harness) close(w *watch) error {
 	if h.closed.Swap(true) {
 		return nil
 	}
 	h.mu.Lock()
-	base := h.base
+	base, fresh := h.base, h.fresh
 	h.mu.Unlock()
-	if base == nil {
-		return nil
+	var errs []error
+	for _, env := range []Environment{fresh, base} {
+		if env != nil {
+			errs = append(errs, closeBase(w, env))
+		}
 	}
-	return closeBase(base)
+	return errors.Join(errs...)
 }
 
 // Tools returns a copy of the tools that a policy is shown in the present or last episode. Before the first Reset, during one and after

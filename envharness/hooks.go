@@ -59,7 +59,7 @@ func (h *Harness) readState(ctx context.Context) (State, error) {
 	if t := bytes.TrimSpace(st); len(t) < 2 || t[0] != '{' || t[len(t)-1] != '}' { // the rest is for whoever decodes it to check
 		return nil, errors.New("state is not a JSON object")
 	}
-	return st, nil
+	return bytes.Clone(st), nil // the environment may write its buffer again
 }
 
 // observe returns the raw present observation, which is not to be changed.

@@ -231,6 +231,7 @@ func (c *conversation) add(m chatMessage) error {
 	if err != nil {
 		return err
 	}
+	c.trace.End = "" // more came
 	switch m.Role {
 	case "tool", "function":
 		return c.answer(&m, text)
@@ -254,7 +255,7 @@ func (c *conversation) say(m *chatMessage, text string) error {
 	calls := m.calls()
 	if len(calls) == 0 {
 		c.trace.Turns = append(c.trace.Turns, TurnTrace{Said: text})
-		c.trace.End = EndAgentStop // unless more comes
+		c.trace.End = EndAgentStop
 		return nil
 	}
 	c.byID, c.unnamed, c.names = make(map[string]int), nil, make(map[int]string, len(calls))
@@ -279,7 +280,6 @@ func (c *conversation) say(m *chatMessage, text string) error {
 		c.trace.Turns = append(c.trace.Turns, TurnTrace{Said: joined(text, said), Proposed: a, Applied: a})
 		text = ""
 	}
-	c.trace.End = ""
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (c *conversation) show() {
 		o = &c.trace.Turns[n-1].Shown.Observation
 	}
 	o.Text = joined(o.Text, strings.Join(c.heard, "\n\n"))
-	c.heard, c.trace.End = nil, ""
+	c.heard = nil
 }
 
 // joined puts an empty line between two texts.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,6 +118,9 @@ func setAt(doc any, pointer string, v any) (any, error) {
 	if more {
 		rest = "/" + rest
 	}
+	if bad := badEscape.FindString(token); bad != "" {
+		return nil, fmt.Errorf("%q is no escape of a JSON pointer", bad)
+	}
 	token = unescapeToken(token)
 	switch d := doc.(type) {
 	case map[string]any:
@@ -131,8 +135,8 @@ func setAt(doc any, pointer string, v any) (any, error) {
 		d[token] = child
 		return d, nil
 	case []any:
-		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(d) || strconv.Itoa(i) != token {
+		i, ok := index(token, len(d))
+		if !ok {
 			return nil, fmt.Errorf("there is no item %q among %d", token, len(d))
 		}
 		child, err := setAt(d[i], rest, v)
@@ -144,6 +148,15 @@ func setAt(doc any, pointer string, v any) (any, error) {
 	}
 	return nil, fmt.Errorf("there is nothing below a value at %q", token)
 }
+
+// index reads a token as the index of one of n items, in the one form that there is.
+func index(token string, n int) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && i < n && strconv.Itoa(i) == token
+}
+
+// badEscape finds a tilde that escapes nothing (RFC 6901 has ~0 and ~1).
+var badEscape = regexp.MustCompile(`~([^01]|$)`)
 
 func escapeToken(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -22,15 +22,17 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	if env == nil {
 		return Evidence{}, errors.New("replay: World.New returned no environment")
 	}
-	if same, err := guard(func() (bool, error) { return env == h.base, nil }); err == nil && same { // a panic: not comparable
+	if sameInstance(env, h.base) {
 		return Evidence{}, errors.New("replay: World.New returned the environment in use, not a fresh one")
 	}
-	r := Harness{world: h.world, base: env, desc: h.desc, watch: h.watch}
+	h.setFresh(env)
 	defer func() {
-		if cerr := closeBase(env); cerr != nil && err == nil {
+		h.setFresh(nil)
+		if cerr := closeBase(h.watch, env); cerr != nil && err == nil {
 			err = fmt.Errorf("replay: close: %w", cerr)
 		}
 	}()
+	r := Harness{world: h.world, base: env, desc: h.desc, watch: h.watch}
 	r.abilities(env)
 	vol, started := h.volatile, false
 	begin := func() error {
@@ -82,6 +84,19 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	fresh = e
 	fresh.Log, fresh.Start, fresh.End = r.log, r.start, r.endState
 	return fresh, nil
+}
+
+// setFresh tells Close which environment a replay runs on.
+func (h *Harness) setFresh(env Environment) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fresh = env
+}
+
+// sameInstance reports whether two environments share their memory. Those without any are never the same.
+func sameInstance(a, b Environment) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Kind() == reflect.Pointer && x.Type() == y.Type() && x.Type().Elem().Size() > 0 && x.Pointer() == y.Pointer()
 }
 
 // redo carries out one entry of a log and logs it.
@@ -163,29 +178,48 @@ func (v volatile) mask(logged *Transition) *Transition {
 	for _, p := range v.transition {
 		switch field, rest := splitPointer(p); field {
 		case "observation":
-			switch field, rest := splitPointer(rest); field {
-			case "":
-				t.Observation = Observation{}
-			case "text":
-				t.Observation.Text = ""
-			case "data":
-				t.Observation.Data, _ = without(t.Observation.Data, rest).(map[string]any)
-			case "actions":
-				t.Observation.Actions = nil
-			}
+			t.Observation.forget(rest)
 		case "info":
 			t.Info, _ = without(t.Info, rest).(map[string]any)
 		case "reward":
-			t.Reward = 0
-		case "error":
-			if t.Error != nil && below(p, "/error/message") {
-				t.Error.Message = ""
-			} else {
-				t.Error = nil
+			if rest == "" {
+				t.Reward = 0
 			}
+		case "error":
+			t.Error = t.Error.without(rest)
 		}
 	}
 	return &t
+}
+
+// forget removes what a JSON pointer into the observation points to.
+func (o *Observation) forget(pointer string) {
+	switch field, rest := splitPointer(pointer); {
+	case pointer == "":
+		*o = Observation{}
+	case field == "text" && rest == "":
+		o.Text = ""
+	case field == "data":
+		o.Data, _ = without(o.Data, rest).(map[string]any)
+	case field == "actions" && rest == "":
+		o.Actions = nil
+	}
+}
+
+// without removes what a JSON pointer into the refusal points to.
+func (e *ActionError) without(pointer string) *ActionError {
+	if e == nil || pointer == "" {
+		return nil
+	}
+	switch pointer {
+	case "/class":
+		e.Class = ""
+	case "/message":
+		e.Message = ""
+	case "/retryable":
+		e.Retryable = false
+	}
+	return e
 }
 
 // splitPointer cuts the first token off a JSON pointer.
@@ -217,7 +251,7 @@ func without(doc any, pointer string) any {
 		}
 		return d
 	case []any:
-		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(d) {
+		if i, ok := index(token, len(d)); ok {
 			d = slices.Clone(d)
 			d[i] = without(d[i], rest)
 		}

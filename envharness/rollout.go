@@ -321,7 +321,7 @@ func (b *batch) wait(ctx context.Context, cancel context.CancelCauseFunc, h *Har
 			timer.Reset(left)
 		}
 	}
-	for _, last := range []func(){func() {}, func() { go h.Close() }} { // Close may hang as well
+	for _, last := range []func(){func() {}, func() { go h.close(nil) }} { // Close may hang as well, and is not what the episode hangs in
 		last()
 		timer.Reset(grace)
 		select {
@@ -379,16 +379,14 @@ func (r *runner) run(ctx context.Context, newPolicy func(int) (Policy, error), t
 		if !finished {
 			r.note(func(t *Trace) { t.fail(&failure{EndEnvError, errors.New("foreign code ended its goroutine")}) })
 		}
-		if f := r.h.watch.gaveUp(); f != nil { // whatever it returned afterwards
-			r.note(func(t *Trace) { t.fail(f) })
-		}
-		if err := r.h.Close(); err != nil {
-			r.note(func(t *Trace) {
-				if t.Cause == "" {
-					t.Cause = "close: " + err.Error()
-				}
-			})
-		}
+		err := r.h.Close()
+		r.note(func(t *Trace) {
+			if f := r.h.watch.gaveUp(); f != nil { // whatever it returned afterwards
+				t.fail(f)
+			} else if err != nil && t.Cause == "" {
+				t.Cause = "close: " + err.Error()
+			}
+		})
 	}()
 	if err := r.play(ctx, newPolicy, task); err != nil {
 		r.note(func(t *Trace) { t.fail(err) })

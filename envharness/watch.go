@@ -148,9 +148,3 @@ func watched[T any](w *watch, s site, f func() (T, error)) (T, error) {
 	defer w.leave(back)
 	return guard(f)
 }
-
-// guardErr is guard for code that has nothing to return.
-func guardErr(f func() error) error {
-	_, err := guard(func() (struct{}, error) { return struct{}{}, f() })
-	return err
-}
