@@ -13,8 +13,10 @@ import (
 func FuzzReadMessages(f *testing.F) {
 	for _, line := range []string{
 		conv(sys, ask, oneC, sunny, done),
-		conv(ask, calls("Let me see.", `"{}"`, `{"b":[1e9,-0.0]}`, `"{bad"`, `null`), answer("c3", "3"), answer("c1", "1"), answer("c4", ""), answer("c2", "2"), ask),
-		conv(`{"role":"assistant","function_call":{"name":"a","arguments":"{\"k\":\"\u2028\\ud800\"}"}}`, `{"role":"function","name":"a","content":"<&>"}`),
+		conv(ask, calls("Let me see.", `"{}"`, `{"b":[1e9,-0.0]}`, `"{bad"`, `null`), answer("c3", "3"), answer("c1", "1"), answer("c4", ""),
+			answer("c2", "2"), ask),
+		conv(`{"role":"assistant","function_call":{"name":"a","arguments":"{\"k\":\"\u2028\\ud800\"}"}}`,
+			`{"role":"function","name":"a","content":"<&>"}`),
 		conv(`{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}}]}`, `{"role":"assistant","refusal":"no"}`),
 		`{"id":"a","task_id":7,"tools":[{}],` + conv(done)[1:] + "\n\n" + conv(done, "{\"role\":\"user\",\"content\":\"\xff\"}"),
 		conv(oneC), conv(sunny), `{"messages":[null]}`, "[", "",

@@ -60,10 +60,11 @@ const (
 	ask   = `{"role":"user","content":"Weather in Rome?"}`
 	done  = `{"role":"assistant","content":"Sunny."}`
 	sunny = `{"role":"tool","tool_call_id":"c1","content":"sun"}`
-	oneC  = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"city\": \"Rome\"}"}}]}`
+	oneC  = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":` +
+		`{"name":"weather","arguments":"{\"city\": \"Rome\"}"}}]}`
 )
 
-// call makes an assistant message with calls of w with the given arguments, as JSON, and the ids c1, c2, ...
+// calls makes an assistant message with a call of w1, w2, ... for each of the arguments, which are JSON, and with ids c1, c2, ...
 func calls(content string, arguments ...string) string {
 	list := make([]string, len(arguments))
 	for i, a := range arguments {
@@ -95,24 +96,29 @@ func TestReadMessages(t *testing.T) {
 			"nothing says how it ended"},
 		{"broken off by the user", conv(ask, done, ask), imported("line 1", "Weather in Rome?", "", said("Sunny.", "Weather in Rome?")),
 			"the assistant would have gone on"},
-		{"broken off by an empty word", conv(ask, done, `{"role":"user","content":""}`), imported("line 1", "Weather in Rome?", "", said("Sunny.", "")),
+		{"broken off by an empty word", conv(ask, done, `{"role":"user","content":""}`),
+			imported("line 1", "Weather in Rome?", "", said("Sunny.", "")),
 			"the last message is not the assistant's, whatever it says"},
 		{"the assistant begins", conv(done, ask), imported("line 1", "", "", said("Sunny.", "Weather in Rome?")), "nothing is shown first"},
 		{"the assistant twice", conv(done, done), imported("line 1", "", eh.EndAgentStop, said("Sunny.", ""), said("Sunny.", "")), "two turns"},
 		{"two calls, answers crossed", conv(ask, calls("Let me see.", `"{}"`, `"{\"b\":2}"`), answer("c2", "two"), answer("c1", "one"), done),
-			imported("line 1", "Weather in Rome?", eh.EndAgentStop, called("Let me see.", "w1", "{}", "one"), called("", "w2", `{"b":2}`, "two"), said("Sunny.", "")),
+			imported("line 1", "Weather in Rome?", eh.EndAgentStop, called("Let me see.", "w1", "{}", "one"), called("", "w2", `{"b":2}`, "two"),
+				said("Sunny.", "")),
 			"in the order of the calls, each with the answer of its id; the content goes with the first"},
 		{"ids used again", conv(oneC, sunny, oneC, sunny),
 			imported("line 1", "", "", called("", "weather", rome, "sun"), called("", "weather", rome, "sun")), "nothing is ambiguous"},
 		{"user after an answer", conv(oneC, sunny, ask, sys, done),
 			imported("line 1", "", eh.EndAgentStop, called("", "weather", rome, "sun\n\nWeather in Rome?\n\nBe brief."), said("Sunny.", "")),
 			"what the policy saw before its next turn"},
-		{"arguments as an object", conv(calls("", `{ "city" : "Rome" }`), answer("c1", "x")), imported("line 1", "", "", called("", "w1", rome, "x")),
+		{"arguments as an object", conv(calls("", `{ "city" : "Rome" }`), answer("c1", "x")),
+			imported("line 1", "", "", called("", "w1", rome, "x")),
 			"fine-tuning sets have them so; spaces go"},
 		{"no arguments", conv(calls("", `""`, `null`, `" "`), answer("c1", ""), answer("c2", ""), answer("c3", "")),
-			imported("line 1", "", "", called("", "w1", "", ""), called("", "w2", "", ""), called("", "w3", "", "")), "nil Args mean the empty object"},
+			imported("line 1", "", "", called("", "w1", "", ""), called("", "w2", "", ""), called("", "w3", "", "")),
+			"nil Args mean the empty object"},
 		{"unreadable arguments", conv(calls("Hm.", `"{bad"`, `"[1]"`, `7`), answer("c1", "what?"), answer("c2", ""), answer("c3", "")),
-			imported("line 1", "", "", said("Hm.\n\nw1 {bad", "what?"), said("w2 [1]", ""), said("w3 7", "")), "as a turn of ErrBadAction: no action, and what was said"},
+			imported("line 1", "", "", said("Hm.\n\nw1 {bad", "what?"), said("w2 [1]", ""), said("w3 7", "")),
+			"as a turn of ErrBadAction: no action, and what was said"},
 		{"large number", conv(calls("", `"{\"n\":1e999,\"m\":10000000000000000001}"`), answer("c1", "")),
 			imported("line 1", "", "", called("", "w1", `{"n":1e999,"m":10000000000000000001}`, "")), "arguments stay as they are written"},
 		{"line separator", conv(calls("", `"{\"a\":\"\u2028<\"}"`), answer("c1", "<\u2028>")),
@@ -120,18 +126,26 @@ func TestReadMessages(t *testing.T) {
 		{"function_call", conv(ask, `{"role":"assistant","content":null,"function_call":{"name":"weather","arguments":"{\"city\":\"Rome\"}"}}`,
 			`{"role":"function","name":"weather","content":"sun"}`, done),
 			imported("line 1", "Weather in Rome?", eh.EndAgentStop, called("", "weather", rome, "sun"), said("Sunny.", "")), "the older form"},
-		{"no ids", conv(`{"role":"assistant","tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]}`, `{"role":"tool","content":"1"}`, `{"role":"tool","name":"b","content":"2"}`),
+		{"no ids", conv(`{"role":"assistant","tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]}`,
+			`{"role":"tool","content":"1"}`, `{"role":"tool","name":"b","content":"2"}`),
 			imported("line 1", "", "", called("", "a", "", "1"), called("", "b", "", "2")), "answers in order"},
-		{"parts", conv(`{"role":"user","content":[{"type":"text","text":"What is"},{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"this?"}]}`,
-			`{"role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`),
+		{"parts",
+			conv(`{"role":"user","content":[{"type":"text","text":"What is"},{"type":"image_url","image_url":{"url":"data:"}},`+
+				`{"type":"text","text":"this?"}]}`, `{"role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`),
 			imported("line 1", "What is\n[image_url]\nthis?", eh.EndAgentStop, said("No.", "")), "what is no text leaves its type"},
-		{"refusal", conv(`{"role":"assistant","content":null,"refusal":"I cannot."}`), imported("line 1", "", eh.EndAgentStop, said("I cannot.", "")), "in place of the content"},
-		{"developer", conv(`{"role":"developer","content":"D"}`, `{"role":"user"}`, done), imported("line 1", "D", eh.EndAgentStop, said("Sunny.", "")), "the newer system; nothing said is nothing shown"},
-		{"foreign fields", `{"model":"m","tools":[1],"messages":[{"role":"user","content":"u","name":"kim","weight":0},{"role":"assistant","content":"a","audio":null,"reasoning_content":"r"}]}`,
+		{"refusal", conv(`{"role":"assistant","content":null,"refusal":"I cannot."}`),
+			imported("line 1", "", eh.EndAgentStop, said("I cannot.", "")), "in place of the content"},
+		{"developer", conv(`{"role":"developer","content":"D"}`, `{"role":"user"}`, done),
+			imported("line 1", "D", eh.EndAgentStop, said("Sunny.", "")), "the newer system; nothing said is nothing shown"},
+		{"foreign fields",
+			`{"model":"m","tools":[1],"messages":[{"role":"user","content":"u","name":"kim","weight":0},` +
+				`{"role":"assistant","content":"a","audio":null,"reasoning_content":"r"}]}`,
 			imported("line 1", "u", eh.EndAgentStop, said("a", "")), "ignored"},
 		{"id", `{"id":"a-1","task_id":2,` + conv(done)[1:], imported("a-1", "", eh.EndAgentStop, said("Sunny.", "")), "id first"},
-		{"number", `{"id":null,"task_id":12345678901234567890,` + conv(done)[1:], imported("12345678901234567890", "", eh.EndAgentStop, said("Sunny.", "")), "digits as they are"},
-		{"no usable id", `{"id":{"$oid":1},"task_id":"",` + conv(done)[1:], imported("line 1", "", eh.EndAgentStop, said("Sunny.", "")), "the line instead"},
+		{"number", `{"id":null,"task_id":12345678901234567890,` + conv(done)[1:],
+			imported("12345678901234567890", "", eh.EndAgentStop, said("Sunny.", "")), "digits as they are"},
+		{"no usable id", `{"id":{"$oid":1},"task_id":"",` + conv(done)[1:], imported("line 1", "", eh.EndAgentStop, said("Sunny.", "")),
+			"the line instead"},
 		{"not UTF-8", conv("{\"role\":\"user\",\"content\":\"a\xff\xfeb\"}", calls("", "{\"k\":\"\xff\"}"), answer("c1", "")),
 			imported("line 1", "a\uFFFDb", "", called("", "w1", "{\"k\":\"\uFFFD\"}", "")), "replaced"},
 	}
@@ -175,7 +189,8 @@ func TestReadMessagesRefuses(t *testing.T) {
 		{"null messages", `{"messages":null}`, `line 1: "messages" is not a list`, "nothing to import"},
 		{"empty messages", `{"messages":[]}`, `line 1: "messages" is not a list`, "nothing to import"},
 		{"messages as text", `{"messages":"hi"}`, `line 1: "messages" is not a list`, "another format"},
-		{"later line", conv(done) + "\n" + conv(done, `{"role":"robot"}`), `line 2: message 1: role "robot" is unknown`, "line from 1, message from 0"},
+		{"later line", conv(done) + "\n" + conv(done, `{"role":"robot"}`), `line 2: message 1: role "robot" is unknown`,
+			"line from 1, message from 0"},
 		{"no role", conv(`{"content":"x"}`), `message 0: role "" is unknown`, "required"},
 		{"message null", conv("null"), `message 0: role "" is unknown`, "no message"},
 		{"message as text", conv(ask, `"x"`), "message 1: ", "a message is an object"},
@@ -187,8 +202,10 @@ func TestReadMessagesRefuses(t *testing.T) {
 			`message 0: call 1: id "x" is used twice`, "ambiguous"},
 		{"no answer", conv(ask, oneC), "message 1: turn 0, the call of weather, has no answer", "the log is cut"},
 		{"no answer before the user", conv(ask, oneC, ask), "message 2: turn 0, the call of weather, has no answer", "the user came between"},
-		{"no answer before the assistant", conv(ask, oneC, done), "message 2: turn 0, the call of weather, has no answer", "the assistant went on"},
-		{"one of two unanswered", conv(done, calls("", `""`, `""`), answer("c1", "")), "message 2: turn 2, the call of w2, has no answer", "each call"},
+		{"no answer before the assistant", conv(ask, oneC, done), "message 2: turn 0, the call of weather, has no answer",
+			"the assistant went on"},
+		{"one of two unanswered", conv(done, calls("", `""`, `""`), answer("c1", "")), "message 2: turn 2, the call of w2, has no answer",
+			"each call"},
 		{"late answer", conv(oneC, sunny, ask, answer("c1", "again")), `message 3: no call with id "c1" waits`, "answered already"},
 		{"answer twice", conv(oneC, sunny, sunny), `message 2: no call with id "c1" waits`, "which one holds?"},
 		{"unknown answer", conv(oneC, answer("c9", "")), `message 1: no call with id "c9" waits`, "nobody asked"},
@@ -196,7 +213,8 @@ func TestReadMessagesRefuses(t *testing.T) {
 		{"answer without an id", conv(oneC, `{"role":"tool","content":"x"}`), "message 1: no call without an id waits", "the call has one"},
 		{"answer of another", conv(`{"role":"assistant","function_call":{"name":"a"}}`, `{"role":"function","name":"b","content":""}`),
 			"message 1: an answer of b, where one of a is due", "not what was called"},
-		{"deep arguments", conv(calls("", nested(1001)), answer("c1", "")), "message 0: call 0: arguments of w1: nested deeper than 1000", "as every JSON value"},
+		{"deep arguments", conv(calls("", nested(1001)), answer("c1", "")), "message 0: call 0: arguments of w1: nested deeper than 1000",
+			"as every JSON value"},
 		{"deep line", `{"messages":` + strings.Repeat("[", 20000), "messages line 1: ", "bounded by encoding/json"},
 		{"long line", `{"messages":"` + strings.Repeat("x", 16<<20), "messages line 1: longer than 16777216 bytes", "memory is bounded"},
 	}
@@ -407,7 +425,8 @@ func TestReadMessagesTau2(t *testing.T) {
 			}
 			var list []any
 			for _, c := range m.Calls {
-				list = append(list, map[string]any{"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": string(c.Arguments)}})
+				list = append(list, map[string]any{"id": c.ID, "type": "function",
+					"function": map[string]any{"name": c.Name, "arguments": string(c.Arguments)}})
 			}
 			out["tool_calls"] = list
 			messages = append(messages, out)
@@ -423,7 +442,8 @@ func TestReadMessagesTau2(t *testing.T) {
 		want := imported(task.ID, "I need to create a task for the project review meeting.", eh.EndAgentStop,
 			called("", "create_task", `{"user_id":"user_1","title":"Project Review","description":"Review Q4 project status"}`,
 				`{"task_id":"task_2","title":"Project Review","description":"Review Q4 project status","status":"pending"}`),
-			said("I've created a task titled 'Project Review' for you. The task has been created with ID task_2 and is currently in pending status.", ""))
+			said("I've created a task titled 'Project Review' for you. The task has been created with ID task_2 and is currently in pending status.",
+				""))
 		if d := cmp.Diff([]eh.Trace{want}, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", task.ID, d)
 		}

@@ -129,10 +129,12 @@ func TestSetValues(t *testing.T) {
 		{"several", all, set{"/n": raw("2"), "/a": raw(`{"b":5}`), "/a/b": raw("6")},
 			[]string{"9007199254740993", "2", `{"b":1,"c":[10,[20]]}`, `{"b":6}`}, "in the order of the pointers: what is above first"},
 		{"none", all, set{}, nil, "an edit that changes nothing is one too"},
-		{"large number", all, set{"/a/b": raw("9007199254740995")}, []string{`"b":1`, `"b":9007199254740995`}, "digits are kept, also those beside it"},
+		{"large number", all, set{"/a/b": raw("9007199254740995")}, []string{`"b":1`, `"b":9007199254740995`},
+			"digits are kept, also those beside it"},
 		{"mutable itself", []string{"/a/b"}, set{"/a/b": raw("2")}, []string{`"b":1`, `"b":2`}, "at"},
 		{"below mutable", []string{"/x", "/a"}, set{"/a/c/0": raw("2")}, []string{"[10,", "[2,"}, "and below"},
-		{"mutable with a slash", []string{"/a~1b"}, set{"/a~1b": raw("2")}, []string{`"slash"`, "2"}, "pointers are compared as they are written"},
+		{"mutable with a slash", []string{"/a~1b"}, set{"/a~1b": raw("2")}, []string{`"slash"`, "2"},
+			"pointers are compared as they are written"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -182,32 +184,45 @@ func TestSetValuesRefused(t *testing.T) {
 		{"missing field", ledger{mutable: all}, false, set{"/a/x": raw("1")}, `"/a/x": there is no field "x"`, "nothing is added"},
 		{"missing in between", ledger{mutable: all}, false, set{"/x/b": raw("1")}, `there is no field "x"`, "nothing is added"},
 		{"after the last", ledger{mutable: all}, false, set{"/a/c/2": raw("1")}, `there is no item "2" among 2`, "lists keep their length"},
-		{"new item", ledger{mutable: all}, false, set{"/a/c/-": raw("1")}, `there is no item "-" among 2`, "RFC 6901: the item after the last, which is none"},
+		{"new item", ledger{mutable: all}, false, set{"/a/c/-": raw("1")}, `there is no item "-" among 2`,
+			"RFC 6901: the item after the last, which is none"},
 		{"leading zero", ledger{mutable: all}, false, set{"/a/c/01": raw("1")}, `there is no item "01" among 2`, "RFC 6901"},
 		{"negative", ledger{mutable: all}, false, set{"/a/c/-1": raw("1")}, `there is no item "-1" among 2`, "RFC 6901"},
 		{"signed", ledger{mutable: all}, false, set{"/a/c/+1": raw("1")}, `there is no item "+1" among 2`, "RFC 6901"},
 		{"no index", ledger{mutable: all}, false, set{"/a/c/": raw("1")}, `there is no item "" among 2`, "RFC 6901"},
-		{"huge index", ledger{mutable: all}, false, set{"/a/c/99999999999999999999": raw("1")}, `there is no item "99999999999999999999"`, "no overflow"},
+		{"huge index", ledger{mutable: all}, false, set{"/a/c/99999999999999999999": raw("1")}, `there is no item "99999999999999999999"`,
+			"no overflow"},
 		{"below a number", ledger{mutable: all}, false, set{"/n/x": raw("1")}, `there is nothing below a value at "x"`, "no place"},
 		{"no slash", ledger{mutable: []string{"n"}}, false, set{"n": raw("1")}, "a JSON pointer begins with a slash", "RFC 6901"},
 		{"half an escape", ledger{mutable: all}, false, set{"/a~": raw("1")}, `"/a~"`, "RFC 6901: a tilde is followed by 0 or 1"},
 		{"not JSON", ledger{mutable: all}, false, set{"/n": raw("{")}, "patch 0 of 1 values", "a value is JSON"},
 		{"two values", ledger{mutable: all}, false, set{"/n": raw("1 2")}, "patch 0 of 1 values", "one value"},
 		{"not mutable", ledger{}, false, set{"/n": raw("1")}, `"/n" is not declared mutable`, "nothing is, unless it is declared"},
-		{"above mutable", ledger{mutable: []string{"/a/b"}}, false, set{"/a": raw("1")}, `"/a" is not declared mutable`, "at and below, not above"},
+		{"above mutable", ledger{mutable: []string{"/a/b"}}, false, set{"/a": raw("1")}, `"/a" is not declared mutable`,
+			"at and below, not above"},
 		{"beside mutable", ledger{mutable: []string{"/a"}}, false, set{"/a~1b": raw("1")}, `"/a~1b" is not declared mutable`, "names are whole"},
-		{"one of two", ledger{mutable: []string{"/a"}}, false, set{"/a": raw("1"), "/n": raw("1")}, `"/n" is not declared mutable`, "each is looked at"},
+		{"one of two", ledger{mutable: []string{"/a"}}, false, set{"/a": raw("1"), "/n": raw("1")}, `"/n" is not declared mutable`,
+			"each is looked at"},
 		{"graded", ledger{mutable: all, graded: []string{"won"}}, false, set{"/won": raw("true")}, `"/won" is graded`, "the verifier reads it"},
-		{"below graded", ledger{mutable: []string{"/a/b"}, graded: []string{"a"}}, false, set{"/a/b": raw("2")}, `"/a/b" is graded`, "declared mutable by mistake"},
-		{"above graded", ledger{mutable: all, graded: []string{"won"}}, false, set{"": raw(`{"won":true}`)}, `"" is graded`, "the document holds it"},
-		{"graded with a slash", ledger{mutable: all, graded: []string{"a/b"}}, false, set{"/a~1b": raw("1")}, `"/a~1b" is graded`, "a name, not a pointer"},
-		{"graded, half an escape", ledger{mutable: all, graded: []string{"m~n"}}, false, set{"/m~n": raw("1")}, `"/m~n"`, "the field by a name that no pointer has"},
-		{"no snapshots", ledger{mutable: all}, true, set{"/n": raw("1")}, "needs an environment that is a Snapshotter and an Observer", "no way to set a value"},
-		{"snapshot errs", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return nil, errBoom }}, false, set{"/n": raw("1")}, "snapshot: boom", "as it is"},
-		{"snapshot panics", ledger{mutable: all, onSnapshot: func() ([]byte, error) { panic("ouch") }}, false, set{"/n": raw("1")}, "panic: ouch", "as an error"},
-		{"snapshot is not JSON", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return raw("{"), nil }}, false, set{"/n": raw("1")}, "snapshot: ", "a snapshot is JSON"},
+		{"below graded", ledger{mutable: []string{"/a/b"}, graded: []string{"a"}}, false, set{"/a/b": raw("2")}, `"/a/b" is graded`,
+			"declared mutable by mistake"},
+		{"above graded", ledger{mutable: all, graded: []string{"won"}}, false, set{"": raw(`{"won":true}`)}, `"" is graded`,
+			"the document holds it"},
+		{"graded with a slash", ledger{mutable: all, graded: []string{"a/b"}}, false, set{"/a~1b": raw("1")}, `"/a~1b" is graded`,
+			"a name, not a pointer"},
+		{"graded, half an escape", ledger{mutable: all, graded: []string{"m~n"}}, false, set{"/m~n": raw("1")}, `"/m~n"`,
+			"the field by a name that no pointer has"},
+		{"no snapshots", ledger{mutable: all}, true, set{"/n": raw("1")}, "needs an environment that is a Snapshotter and an Observer",
+			"no way to set a value"},
+		{"snapshot errs", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return nil, errBoom }}, false, set{"/n": raw("1")},
+			"snapshot: boom", "as it is"},
+		{"snapshot panics", ledger{mutable: all, onSnapshot: func() ([]byte, error) { panic("ouch") }}, false, set{"/n": raw("1")}, "panic: ouch",
+			"as an error"},
+		{"snapshot is not JSON", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return raw("{"), nil }}, false, set{"/n": raw("1")},
+			"snapshot: ", "a snapshot is JSON"},
 		{"restore refuses", refusing, false, set{"/n": raw("1")}, "restore: boom", "as it is"},
-		{"observe errs", ledger{mutable: all, onObserve: func(*ledger, *eh.Observation) error { return errBoom }}, false, set{"/n": raw("1")}, "boom", "as it is"},
+		{"observe errs", ledger{mutable: all, onObserve: func(*ledger, *eh.Observation) error { return errBoom }}, false, set{"/n": raw("1")},
+			"boom", "as it is"},
 		{"solved", ledger{mutable: all}, false, set{"/won": raw("true")}, "the verdict on the start is pass, not fail", "nothing is left to do"},
 	}
 	for _, tt := range tests {
@@ -245,7 +260,8 @@ func TestSetValuesInOrder(t *testing.T) {
 		seen = append(seen, v.Shown().Text, string(st))
 		return []eh.StartEdit{{Set: set{"/n": raw("3")}}}, err
 	}})
-	h := mustNew(t, ledgerWorld(ledger{mutable: []string{"/n"}, graded: []string{"won"}}), setting("first", set{"/n": raw("1")}, set{"/n": raw("2")}), spy)
+	h := mustNew(t, ledgerWorld(ledger{mutable: []string{"/n"}, graded: []string{"won"}}),
+		setting("first", set{"/n": raw("1")}, set{"/n": raw("2")}), spy)
 	o := mustReset(t, h)
 	at := func(n string) string { return strings.Replace(ledgerStart, "9007199254740993", n, 1) }
 	if d := cmp.Diff([]string{at("2"), strings.Replace(at("2"), `,"won":false`, "", 1)}, seen); d != "" || o.Text != at("3") {

@@ -114,14 +114,16 @@ func TestReplayLiars(t *testing.T) {
 		{"honest", told{}, nil, "the same twice"},
 		{"counter", told{tell: func(e *told) eh.Transition { counter++; return text(e, counter) }},
 			[]string{"entry 0 (reset ): text", `"step 0 saw 4"`, `recorded "step 0 saw 1"`}, "OpenEnv#1102: shared between instances"},
-		{"global generator", told{tell: func(e *told) eh.Transition { return text(e, global.Uint64()) }}, []string{"entry 0 (reset ): text"}, "nle#131: the seed is not used"},
+		{"global generator", told{tell: func(e *told) eh.Transition { return text(e, global.Uint64()) }}, []string{"entry 0 (reset ): text"},
+			"nle#131: the seed is not used"},
 		{"global generator of steps", told{tell: func(e *told) eh.Transition {
 			if e.steps == 0 {
 				return text(e, 0)
 			}
 			return text(e, global.Uint64())
 		}}, []string{"entry 1 (step look): text"}, "pc-gym#44: the reset is right and a step is not"},
-		{"seed replaced", told{tell: func(e *told) eh.Transition { return text(e, e.seed+uint64(e.instance)) }}, []string{"entry 0 (reset ): text"},
+		{"seed replaced", told{tell: func(e *told) eh.Transition { return text(e, e.seed+uint64(e.instance)) }},
+			[]string{"entry 0 (reset ): text"},
 			"gym-pybullet-drones#300: each instance has a seed of its own"},
 		{"instance in the last step", told{tell: func(e *told) eh.Transition { return text(e, e.instance*(e.steps/2)) }},
 			[]string{"entry 2 (step look): text", `recorded "step 2 saw 0"`}, "a port or a folder that each instance has of its own"},
@@ -157,15 +159,19 @@ func TestReplayLiars(t *testing.T) {
 		}}, []string{"entry 1 (step look): refusal"}, "another class"},
 		{"info", told{tell: func(e *told) eh.Transition { return eh.Transition{Info: map[string]any{"id": float64(e.instance)}} }},
 			[]string{"entry 1 (step look): info"}, "not shown, but promised"},
-		{"end state", told{state: func(e *told) string { return fmt.Sprintf(`{"won":%v}`, e.instance == 0 && e.steps == 2) }}, []string{"the end state"},
+		{"end state", told{state: func(e *told) string { return fmt.Sprintf(`{"won":%v}`, e.instance == 0 && e.steps == 2) }},
+			[]string{"the end state"},
 			"what the verifier would have read was made up"},
-		{"start state", told{state: func(e *told) string { return fmt.Sprintf(`{"lucky":%v}`, e.instance == 0 && e.steps == 0) }}, []string{"the start state"},
+		{"start state", told{state: func(e *told) string { return fmt.Sprintf(`{"lucky":%v}`, e.instance == 0 && e.steps == 0) }},
+			[]string{"the start state"},
 			"before the first turn"},
 		{"state in another order", told{state: func(e *told) string {
 			return []string{`{"a":1,"b":[1.0,2e0]}`, ` {"b":[1,2], "a":1}`}[e.instance]
 		}}, nil, "the same JSON"},
-		{"item of the state", told{state: func(e *told) string { return fmt.Sprintf(`{"a":[0,%d]}`, e.instance) }}, []string{"the start state"}, "inside a list"},
-		{"large number of the state", told{state: func(e *told) string { return fmt.Sprintf(`{"a":%d}`, 1<<53+e.instance) }}, []string{"the start state"},
+		{"item of the state", told{state: func(e *told) string { return fmt.Sprintf(`{"a":[0,%d]}`, e.instance) }}, []string{"the start state"},
+			"inside a list"},
+		{"large number of the state", told{state: func(e *told) string { return fmt.Sprintf(`{"a":%d}`, 1<<53+e.instance) }},
+			[]string{"the start state"},
 			"no float64 can tell them apart"},
 	}
 	for _, tt := range tests {
@@ -243,7 +249,8 @@ func TestReplayVolatile(t *testing.T) {
 		reason   string
 	}{
 		{"text", textual, nil, "/observation/text", "", "it names the text"},
-		{"text not named", textual, nil, "/observation/data /observation/tex /info /text /observation/text_2", "text", "others name something else"},
+		{"text not named", textual, nil, "/observation/data /observation/tex /info /text /observation/text_2", "text",
+			"others name something else"},
 		{"field with the empty name", textual, nil, "/observation/", "text", "RFC 6901: not the observation"},
 		{"whole observation", textual, nil, "/observation", "", "at and below"},
 		{"text and data", func(e *told) eh.Transition {
@@ -252,7 +259,8 @@ func TestReplayVolatile(t *testing.T) {
 		{"field of the data", data(x), nil, "/observation/data/x", "", "it names the field"},
 		{"whole data", data(deep), nil, "/observation/data", "", "at and below"},
 		{"other field", data(xy), nil, "/observation/data/x", "data of the observation", "the other one differs"},
-		{"prefix of a name", data(func(i float64) m { return m{"xy": i} }), nil, "/observation/data/x", "data of the observation", "names are whole"},
+		{"prefix of a name", data(func(i float64) m { return m{"xy": i} }), nil, "/observation/data/x", "data of the observation",
+			"names are whole"},
 		{"nested", data(deep), nil, "/observation/data/a/b/c", "", "it names the value"},
 		{"nested above", data(deep), nil, "/observation/data/a", "", "at and below"},
 		{"nested beside", data(deep), nil, "/observation/data/a/b/d", "data of the observation", "the value beside differs"},
@@ -279,7 +287,8 @@ func TestReplayVolatile(t *testing.T) {
 		{"reward and info", func(e *told) eh.Transition {
 			return eh.Transition{Reward: float64(e.instance), Info: x(float64(e.instance))}
 		}, nil, "/reward", "info", "each has to be named"},
-		{"below the reward", func(e *told) eh.Transition { return eh.Transition{Reward: float64(e.instance)} }, nil, "/reward/x", "reward", "there is nothing below a number"},
+		{"below the reward", func(e *told) eh.Transition { return eh.Transition{Reward: float64(e.instance)} }, nil, "/reward/x", "reward",
+			"there is nothing below a number"},
 		{"below the text", textual, nil, "/observation/text/0", "text", "there is nothing below a text"},
 		{"message", refused(same, varies), nil, "/error/message", "", "it names the message"},
 		{"class is not the message", refused(varies, same), nil, "/error/message", "refusal", "the class differs"},
@@ -327,7 +336,8 @@ func TestReplayKeepsVolatile(t *testing.T) {
 	if got.Verdict.Status != eh.Pass || len(seen) != 2 {
 		t.Fatalf("%+v, %d verifications, want a pass after 2", got.Verdict, len(seen))
 	}
-	if d := cmp.Diff(seen[0], seen[1]); d != "" || seen[0].Log[2].Transition.Observation.Text != "step 2" || string(seen[0].End) != `{"steps":2}` {
+	if d := cmp.Diff(seen[0],
+		seen[1]); d != "" || seen[0].Log[2].Transition.Observation.Text != "step 2" || string(seen[0].End) != `{"steps":2}` {
 		t.Errorf("evidence %+v (-played +replayed):\n%s", seen[0], d)
 	}
 }
@@ -343,7 +353,8 @@ type aliaser struct {
 
 func (a *aliaser) Reset(ctx context.Context, o eh.ResetOptions) (eh.Observation, error) {
 	a.items = []any{0.0}
-	a.data, a.actions, a.state = map[string]any{"items": a.items}, []eh.Action{{Name: "look", Args: json.RawMessage(`{"n":0}`)}}, []byte(`{"n":0}`)
+	a.data, a.actions, a.state = map[string]any{"items": a.items}, []eh.Action{{Name: "look", Args: json.RawMessage(`{"n":0}`)}},
+		[]byte(`{"n":0}`)
 	t, err := a.told.Reset(ctx, o)
 	t.Data, t.Actions = a.data, a.actions
 	return t, err
@@ -454,7 +465,8 @@ func TestReplaySetupDiffers(t *testing.T) {
 	h := mustNew(t, w, eh.Setup{Actions: []eh.Action{combine(0, 1, "mul")}})
 	mustReset(t, h)
 	mustStep(t, h, stop)
-	if v := mustVerdict(t, h); v.Status != eh.Invalid || !strings.Contains(v.Reason, `entry 1 (replay combine): text "other", recorded "numbers 6 4"`) {
+	if v := mustVerdict(t, h); v.Status != eh.Invalid || !strings.Contains(v.Reason,
+		`entry 1 (replay combine): text "other", recorded "numbers 6 4"`) {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -504,7 +516,8 @@ func TestUnreplayed(t *testing.T) {
 		reason     string
 	}{
 		{"deterministic", func() eh.Environment { return &told{} }, false, 2, "replayed"},
-		{"no state", func() eh.Environment { return &describing{&told{}, eh.Description{Deterministic: true}} }, false, 2, "the log alone is compared"},
+		{"no state", func() eh.Environment { return &describing{&told{}, eh.Description{Deterministic: true}} }, false, 2,
+			"the log alone is compared"},
 		{"no promise", func() eh.Environment { return &describing{&told{}, eh.Description{}} }, true, 1, "Deterministic is not declared"},
 		{"no description", func() eh.Environment { return &bare{&told{}} }, true, 1, "nothing is declared"},
 		{"no seed", func() eh.Environment { return &seedless{} }, true, 1, "its episode cannot be had again"},
@@ -579,22 +592,28 @@ func TestReplayImpossible(t *testing.T) {
 		says   string
 		reason string
 	}{
-		{"New errs", world(func() (env, error) { return nil, errBoom }), nil, eh.EndEnvError, false, "replay: open: boom", "no second environment"},
+		{"New errs", world(func() (env, error) { return nil, errBoom }), nil, eh.EndEnvError, false, "replay: open: boom",
+			"no second environment"},
 		{"New panics", world(func() (env, error) { panic("ouch") }), nil, eh.EndEnvError, false, "replay: open: panic: ouch", "as an error"},
-		{"New gives none", world(func() (env, error) { return nil, nil }), nil, eh.EndEnvError, false, "replay: World.New returned no environment", "none"},
+		{"New gives none", world(func() (env, error) { return nil, nil }), nil, eh.EndEnvError, false,
+			"replay: World.New returned no environment", "none"},
 		{"New gives the same", func() eh.World {
 			one := &told{}
 			return eh.World{Verifier: always, New: func(context.Context) (env, error) { return one, nil }}
 		}, nil, eh.EndEnvError, false, "World.New returned the environment in use, not a fresh one", "it would replay with what it remembers"},
-		{"reset errs", toyThen(func(e *toy) { e.onReset = func() error { return errBoom } }), nil, eh.EndEnvError, false, "replay: entry 0 (reset ): boom", "the place is named"},
-		{"step errs", toyThen(func(e *toy) { e.onStep = onStepErr }), nil, eh.EndEnvError, false, "replay: entry 1 (step look): boom", "the place is named"},
+		{"reset errs", toyThen(func(e *toy) { e.onReset = func() error { return errBoom } }), nil, eh.EndEnvError, false,
+			"replay: entry 0 (reset ): boom", "the place is named"},
+		{"step errs", toyThen(func(e *toy) { e.onStep = onStepErr }), nil, eh.EndEnvError, false, "replay: entry 1 (step look): boom",
+			"the place is named"},
 		{"step panics", toyThen(func(e *toy) {
 			e.onStep = func(context.Context, *toy, eh.Action) (*eh.Transition, error) { panic("ouch") }
 		}), nil, eh.EndEnvError, false, "replay: entry 1 (step look): panic: ouch", "as an error"},
 		{"step of the setup errs", toyThen(func(e *toy) { e.onStep = onStepErr }), []eh.Component{setup}, eh.EndEnvError, false,
 			"replay: entry 1 (replay combine): boom", "the kind is named"},
-		{"state errs", toyThen(func(e *toy) { e.onState = func() error { return errBoom } }), nil, eh.EndEnvError, false, "boom", "before the first step"},
-		{"close errs", toyThen(func(e *toy) { e.onClose = func() error { return errBoom } }), nil, eh.EndEnvError, false, "replay: close: boom", "what did it leave behind?"},
+		{"state errs", toyThen(func(e *toy) { e.onState = func() error { return errBoom } }), nil, eh.EndEnvError, false, "boom",
+			"before the first step"},
+		{"close errs", toyThen(func(e *toy) { e.onClose = func() error { return errBoom } }), nil, eh.EndEnvError, false, "replay: close: boom",
+			"what did it leave behind?"},
 		{"cannot rewind", func() eh.World {
 			w, n := toyThen(func(*toy) {})(), 0
 			mk := w.New
@@ -606,7 +625,8 @@ func TestReplayImpossible(t *testing.T) {
 				return e, err
 			}
 			return w
-		}, []eh.Component{setup}, eh.EndEnvError, false, "entry 2 (rewind ): the fresh environment is no Rewinder", "another kind of environment"},
+		}, []eh.Component{setup}, eh.EndEnvError, false, "entry 2 (rewind ): the fresh environment is no Rewinder",
+			"another kind of environment"},
 		{"no state any more", func() eh.World {
 			w, n := toldWorld(told{}), 0
 			mk := w.New
@@ -619,11 +639,14 @@ func TestReplayImpossible(t *testing.T) {
 			}
 			return w
 		}, nil, eh.EndEnvError, true, "the start state", "another kind of environment"},
-		{"verifier errs", verifies(func() (eh.Verdict, error) { return eh.Verdict{}, errBoom }), nil, eh.EndVerifierError, false, "boom", "the second time"},
-		{"verifier panics", verifies(func() (eh.Verdict, error) { panic("ouch") }), nil, eh.EndVerifierError, false, "panic: ouch", "the second time"},
+		{"verifier errs", verifies(func() (eh.Verdict, error) { return eh.Verdict{}, errBoom }), nil, eh.EndVerifierError, false, "boom",
+			"the second time"},
+		{"verifier panics", verifies(func() (eh.Verdict, error) { panic("ouch") }), nil, eh.EndVerifierError, false, "panic: ouch",
+			"the second time"},
 		{"another status", verifies(func() (eh.Verdict, error) { return eh.Verdict{Status: eh.Pass}, nil }), nil, eh.EndVerifierError, true,
 			"verdict pass 1, of the episode itself fail 0.5", "it does not judge by the evidence alone"},
-		{"invalid", verifies(func() (eh.Verdict, error) { return eh.Verdict{}, nil }), nil, eh.EndVerifierError, true, "verdict invalid 0, of the episode itself fail 0.5",
+		{"invalid", verifies(func() (eh.Verdict, error) { return eh.Verdict{}, nil }), nil, eh.EndVerifierError, true,
+			"verdict invalid 0, of the episode itself fail 0.5",
 			"it does not judge by the evidence alone"},
 		{"another score", verifies(func() (eh.Verdict, error) {
 			return eh.Verdict{Status: eh.Fail, Score: .25, Parts: map[string]float64{"a": .5}}, nil

@@ -16,7 +16,7 @@ const (
 	defaultMaxTurns = 50
 
 	defaultStepTimeout    = time.Minute
-	defaultHookTimeout    = time.Second
+	defaultHookTimeout    = 10 * time.Second // long enough for a machine that is overloaded
 	defaultEpisodeTimeout = 10 * time.Minute // the reference's
 
 	defaultReruns = 2
@@ -37,7 +37,7 @@ type RolloutOptions struct {
 	// that equal ids get equal episodes.
 	Seed uint64
 	// StepTimeout bounds each call of the environment and of the verifier, zero means a minute; HookTimeout each call of a hook, zero
-	// means a second; EpisodeTimeout a whole rollout with the policy's time in it, zero means ten minutes. Negative means no bound.
+	// means ten seconds; EpisodeTimeout a whole rollout with the policy's time in it, zero means ten minutes. Negative means no bound.
 	StepTimeout, HookTimeout, EpisodeTimeout time.Duration
 	// Reruns is how often a rollout that infrastructure spoilt is played again from its beginning, with a new policy; nil means 2. What
 	// would only fail again (a component, the setup, the verifier) is not, unless it was late.

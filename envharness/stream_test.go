@@ -80,7 +80,8 @@ func TestStreamOrder(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var open atomic.Int64
 				pulled, left := 0, false
-				traces, err := streamed(t, eh.Stream(t.Context(), toyWorld(&open, nil), nil, after(d), counted(20, &pulled, &left), &eh.RolloutOptions{Parallel: parallel}))
+				traces, err := streamed(t,
+					eh.Stream(t.Context(), toyWorld(&open, nil), nil, after(d), counted(20, &pulled, &left), &eh.RolloutOptions{Parallel: parallel}))
 				if err != nil || len(traces) != 20 || pulled != 20 || !left || open.Load() != 0 {
 					t.Errorf("%s, %d at once: %d traces of %d, %v, %d left open", name, parallel, len(traces), pulled, err, open.Load())
 				}
@@ -185,7 +186,8 @@ func TestStreamCancel(t *testing.T) {
 		time.AfterFunc(10*time.Second+time.Millisecond, cancel)
 		each := func(int) time.Duration { return time.Second }
 		traces, err := streamed(t, eh.Stream(ctx, toyWorld(&open, nil), nil, after(each), endless, &eh.RolloutOptions{Parallel: 2}))
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopped after 20") || len(traces) != 20 || !left || open.Load() != 0 {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(),
+			"stopped after 20") || len(traces) != 20 || !left || open.Load() != 0 {
 			t.Errorf("%d traces, %v, tasks left is %v, %d left open", len(traces), err, left, open.Load())
 		}
 		done, cancelNow := context.WithCancel(t.Context())
@@ -357,20 +359,26 @@ func TestReruns(t *testing.T) {
 		{"three times spoilt", before(3), stepFails, good, nil, nil, nil, 2, 3, eh.EndEnvError, eh.Invalid, "nil means 2"},
 		{"none allowed", before(1), stepFails, good, nil, nil, new(0), 0, 1, eh.EndEnvError, eh.Invalid, "zero means none"},
 		{"five allowed", before(5), stepFails, good, nil, nil, new(5), 5, 6, eh.EndTerminated, eh.Pass, "as many as are allowed"},
-		{"reset fails", before(1), func(e *toy) { e.onReset = func() error { return errBoom } }, good, nil, nil, nil, 1, 2, eh.EndTerminated, eh.Pass, "of the environment as well"},
+		{"reset fails", before(1), func(e *toy) { e.onReset = func() error { return errBoom } }, good, nil, nil, nil, 1, 2, eh.EndTerminated,
+			eh.Pass, "of the environment as well"},
 		{"environment panics", before(1), func(e *toy) {
 			e.onStep = func(context.Context, *toy, eh.Action) (*eh.Transition, error) { panic("ouch") }
 		}, good, nil, nil, nil, 1, 2, eh.EndTerminated, eh.Pass, "of the environment as well"},
-		{"service of the policy", always, nil, busy, nil, nil, new(1), 1, 2, eh.EndPolicyInfra, eh.Invalid, "ErrInfra is no failure of the policy"},
-		{"policy errs", always, nil, func(int) (eh.Policy, error) { return failing(errBoom), nil }, nil, nil, nil, 0, 1, eh.EndAgentError, eh.Fail, "its own failure counts"},
-		{"policy fails", always, nil, func(int) (eh.Policy, error) { return script(stop), nil }, nil, nil, nil, 0, 1, eh.EndTerminated, eh.Fail, "its own failure counts"},
+		{"service of the policy", always, nil, busy, nil, nil, new(1), 1, 2, eh.EndPolicyInfra, eh.Invalid,
+			"ErrInfra is no failure of the policy"},
+		{"policy errs", always, nil, func(int) (eh.Policy, error) { return failing(errBoom), nil }, nil, nil, nil, 0, 1, eh.EndAgentError,
+			eh.Fail, "its own failure counts"},
+		{"policy fails", always, nil, func(int) (eh.Policy, error) { return script(stop), nil }, nil, nil, nil, 0, 1, eh.EndTerminated, eh.Fail,
+			"its own failure counts"},
 		{"component errs", always, nil, good, nil, []eh.Component{rule(eh.AxisAction, eh.Hooks{
 			Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) { return eh.PassAction(), errBoom },
 		})}, nil, 0, 1, eh.EndComponentError, eh.Invalid, "it would fail again"},
-		{"illegal start", always, nil, good, nil, []eh.Component{eh.Setup{Actions: []eh.Action{{Name: "x"}}}}, nil, 0, 1, eh.EndComponentError, eh.Invalid, "it would fail again"},
+		{"illegal start", always, nil, good, nil, []eh.Component{eh.Setup{Actions: []eh.Action{{Name: "x"}}}}, nil, 0, 1, eh.EndComponentError,
+			eh.Invalid, "it would fail again"},
 		{"verifier errs", always, nil, good, func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{}, errBoom }, nil, nil,
 			0, 1, eh.EndVerifierError, eh.Invalid, "it would fail again"},
-		{"verifier says invalid", always, nil, good, func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{Reason: "unclear"}, nil }, nil, nil,
+		{"verifier says invalid", always, nil, good,
+			func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{Reason: "unclear"}, nil }, nil, nil,
 			0, 1, eh.EndTerminated, eh.Invalid, "that is its answer"},
 	}
 	for _, tt := range tests {
@@ -404,7 +412,8 @@ func TestReruns(t *testing.T) {
 		}
 		got := traces[0]
 		if got.Reruns != tt.want || attempts != tt.attempts || got.End != tt.end || got.Verdict.Status != tt.status {
-			t.Errorf("%s: %d reruns, %d attempts, end %s, %+v, cause %q (%s)", tt.name, got.Reruns, attempts, got.End, got.Verdict, got.Cause, tt.reason)
+			t.Errorf("%s: %d reruns, %d attempts, end %s, %+v, cause %q (%s)", tt.name, got.Reruns, attempts, got.End, got.Verdict, got.Cause,
+				tt.reason)
 		}
 		if slices.Max(slots) != 0 || slices.Min(seeds) != slices.Max(seeds) || seeds[0] != got.Seed {
 			t.Errorf("%s: slots %v, seeds %v, want all the same", tt.name, slots, seeds)

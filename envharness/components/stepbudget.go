@@ -31,3 +31,12 @@ func (b StepBudget) Check() error {
 func (b StepBudget) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	return envharness.Hooks{MaxTurns: b.Turns}, nil
 }
+
+func stepBudgetKind() Kind {
+	return Kind{
+		Tag: "step_budget", Version: 1, Axis: envharness.AxisBudget, Direction: Harder,
+		Sound:  "a solution through the whole stack needs no more turns",
+		Schema: objectSchema("turns", `"turns":{"type":"integer","minimum":1}`),
+		New:    build[StepBudget],
+	}
+}
