@@ -1,7 +1,7 @@
 // Package components holds the 22 ready-made components for [envharness.New], and reads and writes stacks of them as data.
 //
 //	tag           type         axis  task   what it does
-//	start_replay  Setup        S0    both   replays actions before the first turn; it is [envharness.Setup]
+//	start_replay  Setup        S0    both   replays actions before the first turn; it is envharness.Setup
 //	start_patch   StartPatch   S0    both   sets values in the state before the first turn
 //	block         Block        A     both   refuses calls of some tools
 //	rename        Rename       A     other  shows tools and arguments under other names
@@ -39,7 +39,7 @@
 //
 // # Registry and specification
 //
-// A [Registry] maps tags to components, with their axis, direction (harder, easier as well, other), condition of soundness, JSON Schema
+// A [Registry] maps tags to components, with their axis, direction, condition of soundness, JSON Schema
 // and a ladder of parameters from mild to strong. It is a value: [Catalogue] makes one with all of the above, [Registry.Add] and
 // [Registry.AddWorld] add one's own, and nothing is registered by importing a package.
 //

@@ -26,7 +26,7 @@ type shelf struct {
 
 func (s *shelf) Reset(context.Context, envharness.ResetOptions) (envharness.Observation, error) {
 	*s = shelf{Count: 4}
-	return s.Observe(nil)
+	return s.show(), nil
 }
 
 func (s *shelf) Step(_ context.Context, a envharness.Action) (envharness.Transition, error) {
@@ -42,15 +42,17 @@ func (s *shelf) Step(_ context.Context, a envharness.Action) (envharness.Transit
 	if t.Terminated {
 		t.Reward = 1
 	}
-	t.Observation, _ = s.Observe(nil)
+	t.Observation = s.show()
 	return t, nil
 }
 
 func (s *shelf) Close() error { return nil }
 
-func (s *shelf) Observe(context.Context) (envharness.Observation, error) {
-	return envharness.Observation{Text: fmt.Sprintf("%d on the shelf", s.Count), Data: map[string]any{"count": float64(s.Count)}}, nil
+func (s *shelf) show() envharness.Observation {
+	return envharness.Observation{Text: fmt.Sprintf("%d on the shelf", s.Count), Data: map[string]any{"count": float64(s.Count)}}
 }
+
+func (s *shelf) Observe(context.Context) (envharness.Observation, error) { return s.show(), nil }
 
 func (s *shelf) State(context.Context) (envharness.State, error) { return json.Marshal(s) }
 
@@ -162,15 +164,18 @@ func kitCases(t *testing.T) []kitCase {
 			reason: "the desk lists its actions"},
 		{tag: "sticky", params: `{"p":0.5,"duration":2}`, off: `{"p":0}`, on: `{"p":1}`, eligible: asked, reason: "any action sticks"},
 		{tag: "sticky", params: `{"p":0.5}`, world: hand, task: "3,3,8,8", reason: "numbers are used up"},
-		{tag: "tool_fail", params: `{"nth":2,"count":2}`, identity: `{"tools":["no_such_tool"]}`, script: plan, reason: "the plan has more calls"},
-		{tag: "tool_fail", params: `{"mode":"rate","p":0.5}`, off: `{"mode":"rate","p":0}`, on: `{"mode":"rate","p":1}`, reason: "every call fails"},
+		{tag: "tool_fail", params: `{"nth":2,"count":2}`, identity: `{"tools":["no_such_tool"]}`, script: plan,
+			reason: "the plan has more calls"},
+		{tag: "tool_fail", params: `{"mode":"rate","p":0.5}`, off: `{"mode":"rate","p":0}`, on: `{"mode":"rate","p":1}`,
+			reason: "every call fails"},
 		{tag: "tool_down", params: `{"tools":["get_order"]}`, identity: `{"tools":["no_such_tool"]}`, script: plan, reason: "the plan calls it"},
 		{tag: "corrupt_read", params: `{"field":"/status","p":0.5}`, off: `{"field":"/status","p":0}`, on: `{"field":"/status","p":1}`,
 			eligible: calls("get_order"), script: reads, reason: "an order has a status"},
 		{tag: "corrupt_read", params: `{"field":"/paid_cents","kind":"offset","p":1}`, identity: `{"field":"/no_such_field","p":1}`,
 			script: reads, reason: "an order has been paid"},
 		{tag: "rate_limit", params: `{"calls":2,"window":4}`, identity: `{"calls":99}`, reason: "each turn calls"},
-		{tag: "permission", params: `{"tools":["set_address"],"grant":{"tool":"get_product"}}`, script: at(3, plan[2]), reason: "nothing was granted"},
+		{tag: "permission", params: `{"tools":["set_address"],"grant":{"tool":"get_product"}}`, script: at(3, plan[2]),
+			reason: "nothing was granted"},
 		{tag: "permission", params: `{"tools":["cancel_order"],"grant":{"tool":"set_address"},"expires":1}`, script: plan,
 			reason: "the grant expires before the call"},
 		{tag: "stale_read", params: `{}`, script: reads, reason: "an order is read again after a write"},
@@ -185,9 +190,11 @@ func kitCases(t *testing.T) []kitCase {
 		{tag: "obs_delay", params: `{"delay":2}`, identity: `{"delay":0}`, reason: "each turn shows something else"},
 		{tag: "hide_keys", params: `{"keys":["/task"],"lines":["^Rules"]}`, identity: `{}`,
 			commutes: []envharness.Component{components.HideKeys{Actions: true}}, reason: "both are in the first observation"},
-		{tag: "distractor", params: `{"n":1,"pool":[{"name":"get_weather"},{"name":"get_news"}]}`, identity: `{"n":0,"pool":[{"name":"get_news"}]}`,
-			script: at(1, envharness.Action{Name: "get_weather"}), reason: "one more tool, which is called where it is the one"},
-		{tag: "step_budget", params: `{"turns":4}`, commutes: []envharness.Component{components.StepBudget{Turns: 3}}, reason: "the lower one counts"},
+		{tag: "distractor", params: `{"n":1,"pool":[{"name":"get_weather"},{"name":"get_news"}]}`,
+			identity: `{"n":0,"pool":[{"name":"get_news"}]}`, script: at(1, envharness.Action{Name: "get_weather"}),
+			reason: "one more tool, which is called where it is the one"},
+		{tag: "step_budget", params: `{"turns":4}`, commutes: []envharness.Component{components.StepBudget{Turns: 3}},
+			reason: "the lower one counts"},
 		{tag: "call_cap", params: `{"tools":["get_*"],"max":1}`, identity: `{"max":99}`, script: plan, reason: "the plan reads two orders"},
 		{tag: "submit_gate", params: `{"require":[{"tool":"get_product"}]}`, identity: `{"require":[{"tool":"get_product"}],"max_blocks":0}`,
 			script: []envharness.Action{plan[0], submit, submit, submit}, reason: "the third one passes"},

@@ -446,7 +446,8 @@ func TestCorruptRead(t *testing.T) {
 	if want := "[blocked] not available\n\n" + swapped; shown[2].Text != want {
 		t.Errorf("a blocked turn shows %q, want %q: the wrong value is still there", shown[2].Text, want)
 	}
-	stack = []envharness.Component{components.ToolFail{Tools: []string{"other"}}, components.CorruptRead{Field: "/total", P: new(1.0)}}
+	stack = []envharness.Component{components.ToolFail{Tools: []string{"other"}}, components.CorruptRead{Tools: []string{"get"},
+		Field: "/total", P: new(1.0)}}
 	shown, _ = watch(t, on(t, s, stack...), "get other")
 	if shown[1].Data["total"] != 21.0 || shown[2].Data["total"] != 21.0 {
 		t.Errorf("around a refusal: %v", shown)
@@ -588,6 +589,9 @@ func truncated(t testing.TB, o envharness.Observation, maxBytes int) []string {
 			t.Fatal(err, tr.Error)
 		}
 		pages, more = append(pages, tr.Observation.Text), tr.Observation.Data["has_more"]
+		if len(pages) > len(o.Text)+1 {
+			t.Fatalf("no end of pages: %.99q", pages)
+		}
 	}
 	tr, err := h.Step(t.Context(), envharness.Action{Name: "next"})
 	if err != nil || tr.Error == nil || tr.Error.Class != envharness.ClassPrecondition {
@@ -739,7 +743,9 @@ func TestPaginateListLaw(t *testing.T) {
 			if o.Text != "all" && jsonOf(t, json.RawMessage(o.Text)) != jsonOf(t, o.Data) {
 				rt.Fatalf("text %s, data %v", o.Text, o.Data)
 			}
-			got = append(got, page...)
+			if got = append(got, page...); len(got) > n {
+				rt.Fatalf("%d items of %d", len(got), n)
+			}
 			if rapid.Bool().Draw(rt, "block") {
 				tr, err := h.Step(t.Context(), envharness.Action{Name: "no"})
 				if err != nil || !strings.HasSuffix(tr.Observation.Text, o.Text) {
@@ -948,6 +954,43 @@ func TestToolsThatChange(t *testing.T) {
 		}
 		if added, all := rank(); added != first || all != 4+3+1+i+1 {
 			t.Errorf("turn %d: %s of %d, at first %s", i, added, all, first)
+		}
+	}
+}
+
+// The parameters in a record build the same component again, with all that was set.
+func TestParametersOfObservations(t *testing.T) {
+	w := window{From: 2, Until: 5}
+	all := []envharness.Component{
+		components.StartPatch{Set: set("/a", "null", "/b/0", `{"x":[1.5]}`)},
+		components.CorruptRead{Tools: []string{"get*"}, Field: "/a/*", P: new(0.0), Kind: "blank", Window: w},
+		components.StaleRead{Tools: []string{"get*"}, Age: 3, Window: w},
+		components.Paginate{Tools: []string{"get*"}, PageSize: 7, List: "/rows", Next: "more", Window: w},
+		components.Paginate{MaxBytes: 7, Next: "next"},
+		components.ObsNoise{Fields: []string{"/a"}, Kind: "gauss", Sigma: new(0.0), Window: w},
+		components.ObsNoise{Fields: []string{"/a", "text"}, Kind: "drop", P: new(0.0), Window: w},
+		components.ObsDelay{Delay: new(0), Window: w},
+		components.HideKeys{Keys: []string{"/a"}, Actions: true, Lines: []string{"^x"}, Window: w},
+		components.Distractor{N: new(0), Pool: []envharness.Tool{{Name: "p", Description: "d", Schema: json.RawMessage("{}"), ReadOnly: true}},
+			Result: "none"},
+		components.Distractor{N: new(1), Documents: []any{nil, "a", 1.0, map[string]any{"b": []any{true}}}, List: "/hits"},
+		components.SchemaDrift{Tools: map[string]components.Drift{"get": {
+			Rename: map[string]string{"a": "b"}, Add: set("c", `{"type":"string"}`), Remove: []string{"d"},
+			Enum: map[string]map[string]string{"e": {"f": "g"}}, Version: "v2",
+		}}},
+	}
+	for _, c := range all {
+		tag := c.Spec().Tag
+		for _, k := range components.Catalogue().Kinds() {
+			if k.Tag != tag {
+				continue
+			}
+			back, err := k.New(c.Spec().Params)
+			if err != nil {
+				t.Errorf("%s: %v", c.Spec().Params, err)
+			} else if d := cmp.Diff(c, back); d != "" {
+				t.Errorf("%s (-want +got):\n%s", tag, d)
+			}
 		}
 	}
 }

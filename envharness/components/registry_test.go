@@ -506,6 +506,25 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// A component of the right type and with the right parameters may still stand on another axis.
+func TestEntriesOnAnotherAxis(t *testing.T) {
+	on := func(axis envharness.Axis) envharness.Component {
+		return envharness.Rules(envharness.ComponentSpec{Tag: "mine", Axis: axis}, wait{}.Begin)
+	}
+	r := components.NewRegistry()
+	build := func(json.RawMessage) (envharness.Component, error) { return on("B"), nil }
+	err := r.Add(components.Kind{Tag: "mine", Version: 1, Axis: "B", New: build})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Entries(on("B")); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Entries(on("A")); !errors.Is(err, components.ErrNotSerialisable) || !strings.Contains(err.Error(), "on axis A") {
+		t.Errorf("written: %v", err)
+	}
+}
+
 // A kind that does not make what it says is found out where it is used.
 func TestKindsThatLie(t *testing.T) {
 	lie := func(change func(*envharness.ComponentSpec)) func(json.RawMessage) (envharness.Component, error) {

@@ -177,6 +177,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"carry", file(chainOf(`{"carry":-1}`, tallyLeg, tallyLeg), `[]`), nil, "/env: ", "not negative"},
 		{"carry null", file(chainOf(`{"carry":null}`, tallyLeg, tallyLeg), `[]`), nil, "/env/params/carry: null", "leave it out"},
 		{"seed of a leg", file(chainOf(`{}`, tallyLeg, file(tallyEnv, `[]`)), `[]`), nil, "/env/legs/1/task", "3.4: it follows from the chain's"},
+		{"split of a leg", file(chainOf(`{}`, tallyLeg, strings.Replace(tallyLeg, `"id":""`, `"id":"","split":"x"`, 1)), `[]`), nil,
+			"/env/legs/1/task", "a leg takes an id"},
+		{"family of a leg", file(chainOf(`{}`, tallyLeg, strings.Replace(tallyLeg, `"id":""`, `"id":"","family":"x"`, 1)), `[]`), nil,
+			"/env/legs/1/task", "a leg takes an id"},
 		{"tag in a leg", file(chainOf(`{}`, tallyLeg, leg(tallyEnv, "["+entry("x", `{}`)+"]")), `[]`), components.ErrUnknownTag,
 			"/env/legs/1/stack/0/tag", "recursive"},
 
@@ -243,7 +247,8 @@ func TestDecodeAccepts(t *testing.T) {
 		{"surrogate", bare(`"id":""`, `"id":"\ud800"`), "becomes U+FFFD in the canonical form too"},
 		{"chain",
 			file(
-				chainOf(`{"carry":0,"stop_on_fail":true}`, tallyLeg, leg(tallyEnv, "["+blockFile+"]")), "["+entry("step_budget", `{"turns":5}`)+"]"), "3.4"},
+				chainOf(`{"carry":0,"stop_on_fail":true}`, tallyLeg, leg(tallyEnv, "["+blockFile+"]")),
+				"["+entry("step_budget", `{"turns":5}`)+"]"), "3.4"},
 		{"chain version", file(`{"tag":"chain","version":1,"params":{},"legs":[`+tallyLeg+`,`+tallyLeg+`]}`, `[]`), "may be there"},
 		{"chain of chains", file(chainOf(`{}`, leg(chainOf(`{}`, tallyLeg, tallyLeg), `[]`), tallyLeg), `[]`), "recursive"},
 		{"16 chains", chains16, "the bound"},
@@ -277,11 +282,12 @@ func TestEncodeFillsIn(t *testing.T) {
 			{Tag: "step_budget", Params: json.RawMessage(`{"turns": 3}`)},
 		},
 	}
+	before := fmt.Sprintf("%+v", s.Env)
 	if _, err := s.Encode(); err == nil {
 		t.Error("the second block has the id of the first by default")
 	}
 	s.Stack[0].ID = ""
-	before := fmt.Sprintf("%+v", s)
+	stack := slices.Clone(s.Stack)
 	got, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -294,8 +300,11 @@ func TestEncodeFillsIn(t *testing.T) {
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if after := fmt.Sprintf("%+v", s); after != before {
+	if after := fmt.Sprintf("%+v", s.Env); after != before {
 		t.Errorf("changed by Encode:\n%s\n%s", before, after)
+	}
+	if d := gocmp.Diff(stack, s.Stack); d != "" {
+		t.Errorf("changed by Encode (-before +after):\n%s", d)
 	}
 }
 
@@ -540,6 +549,53 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// What is built is what would be written by hand: the world, its parameters and task, the stack, and for a chain its legs and options.
+func TestBuildByHand(t *testing.T) {
+	r := withTally(t, components.Catalogue())
+	plain, err := r.Decode([]byte(strings.Replace(stacked(
+		entry("block", `{"tools":["get"]}`), entry("step_budget", `{"turns":4}`)), `"id":"",`, `"id":"abc",`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := []envharness.Component{components.Block{Tools: []string{"get"}}, components.StepBudget{Turns: 4}}
+	task := envharness.Task{ID: "abc", Seed: new(uint64(7))}
+	if d := gocmp.Diff(tracesIn(t, tallyWorld(6), stack, task), tracesOf(t, r, plain)); d != "" {
+		t.Errorf("stack (-by hand +built):\n%s", d)
+	}
+	legs := []envharness.Leg{
+		{World: tallyWorld(3), Components: stack, Task: "ab"},
+		{World: tallyWorld(6), Components: stack[1:]},
+	}
+	for params, o := range map[string]envharness.LinkOptions{
+		`{}`:                    {},
+		`{"until_end":true}`:    {UntilEnd: true},
+		`{"stop_on_fail":true}`: {StopOnFail: true},
+		`{"carry":3}`:           {Carry: new(3)},
+		`{"carry":0}`:           {Carry: new(0)},
+		`{"no_context":true}`:   {NoContext: true},
+		`{"max_turns":3}`:       {MaxTurns: 3},
+	} {
+		budget := entry("step_budget", `{"turns":4}`)
+		first := leg(`{"tag":"tally","version":1,"params":{"goal":3}}`, "["+entry("block", `{"tools":["get"]}`)+","+budget+"]")
+		first = strings.Replace(first, `"id":""`, `"id":"ab"`, 1)
+		s, err := r.Decode([]byte(file(chainOf(params, first, leg(tallyEnv, "["+budget+"]")), "["+blockFile+"]")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := envharness.Link(legs, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		around := []envharness.Component{components.Block{}}
+		if params != `{}` { // which would never get to the second leg
+			s.Stack, around = nil, nil
+		}
+		if d := gocmp.Diff(tracesIn(t, w, around, envharness.Task{Seed: new(uint64(7))}), tracesOf(t, r, s)); d != "" {
+			t.Errorf("chain with %s (-by hand +built):\n%s", params, d)
+		}
+	}
+}
+
 // Worked example 1, read from a file: a replayed start and, outside it, a block; the other way round it is refused.
 func TestWorkedExample1(t *testing.T) {
 	r := catalogue()
@@ -587,6 +643,18 @@ func TestWorkedExample1(t *testing.T) {
 	}
 	if steps != 1 {
 		t.Errorf("the base was stepped %d times, want once", steps)
+	}
+}
+
+// The task that was built is the caller's to change.
+func TestBuildCopiesTheSeed(t *testing.T) {
+	s := components.Spec{Env: components.EnvSpec{Tag: "tally"}, Task: envharness.Task{Seed: new(uint64(7))}}
+	_, _, task, err := withTally(t, components.Catalogue()).Build(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *task.Seed++; *s.Task.Seed != 7 {
+		t.Errorf("seed %d, want 7", *s.Task.Seed)
 	}
 }
 

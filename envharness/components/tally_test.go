@@ -35,9 +35,9 @@ func (w *tally) show() envharness.Observation {
 }
 
 func (w *tally) Reset(_ context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
-	w.total, w.turn, w.ready = 0, 0, true
+	w.total, w.turn, w.ready = len(o.Task), 0, true
 	if o.Seed != nil {
-		w.total = int(*o.Seed % 3)
+		w.total += int(*o.Seed % 3)
 	}
 	return w.show(), nil
 }
@@ -95,6 +95,19 @@ func (w *tally) Describe() envharness.Description {
 	return d
 }
 
+func tallyWorld(goal int) envharness.World {
+	return envharness.World{
+		New: func(context.Context) (envharness.Environment, error) { return &tally{Goal: goal}, nil },
+		Verifier: envharness.VerifierFunc(func(_ context.Context, e envharness.Evidence) (envharness.Verdict, error) {
+			var s tallyState
+			if err := json.Unmarshal(e.End, &s); err != nil || s.Total != goal || e.EndReason != envharness.EndTerminated {
+				return envharness.Verdict{Status: envharness.Fail}, err
+			}
+			return envharness.Verdict{Status: envharness.Pass, Score: 1}, nil
+		}),
+	}
+}
+
 // withTally adds the world "tally", whose one parameter is its goal.
 func withTally(t testing.TB, r *components.Registry) *components.Registry {
 	t.Helper()
@@ -105,16 +118,7 @@ func withTally(t testing.TB, r *components.Registry) *components.Registry {
 		if err := dec.Decode(&own); err != nil {
 			return envharness.World{}, fmt.Errorf("%w: %w", components.ErrUnknownParam, err)
 		}
-		return envharness.World{
-			New: func(context.Context) (envharness.Environment, error) { return &tally{Goal: own.Goal}, nil },
-			Verifier: envharness.VerifierFunc(func(_ context.Context, e envharness.Evidence) (envharness.Verdict, error) {
-				var s tallyState
-				if err := json.Unmarshal(e.End, &s); err != nil || s.Total != own.Goal || e.EndReason != envharness.EndTerminated {
-					return envharness.Verdict{Status: envharness.Fail}, err
-				}
-				return envharness.Verdict{Status: envharness.Pass, Score: 1}, nil
-			}),
-		}, nil
+		return tallyWorld(own.Goal), nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -122,13 +126,19 @@ func withTally(t testing.TB, r *components.Registry) *components.Registry {
 	return r
 }
 
-// tracesOf plays what a specification builds, three episodes with a policy that draws among the tools, and returns the traces as bytes.
+// tracesOf plays what a specification builds.
 func tracesOf(t testing.TB, r *components.Registry, s components.Spec) string {
 	t.Helper()
 	w, stack, task, err := r.Build(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tracesIn(t, w, stack, task)
+}
+
+// tracesIn plays three episodes with a policy that draws among the tools, and returns the traces as bytes.
+func tracesIn(t testing.TB, w envharness.World, stack []envharness.Component, task envharness.Task) string {
+	t.Helper()
 	traces, err := envharness.Rollouts(t.Context(), w, stack, func(slot int) (envharness.Policy, error) {
 		draw := rand.New(rand.NewPCG(uint64(slot), 1))
 		return envharness.PolicyFunc(func(context.Context, envharness.Turn) (envharness.Action, error) {
