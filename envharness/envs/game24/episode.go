@@ -11,6 +11,7 @@ type episode struct {
 	start   hand
 	numbers hand
 	history []string // what was done so far; like the reference, a restart does not clear it
+	moves   []move   // the combines in it, at the same places
 	stopped bool
 	turn    int
 }
@@ -35,7 +36,8 @@ func (e *episode) step(a envharness.Action) *envharness.ActionError {
 		e.stopped = true
 		return nil
 	}
-	e.numbers, e.history = e.start, append(e.history, restartTool)
+	e.numbers = e.start
+	e.history, e.moves = append(e.history, restartTool), append(e.moves, move{})
 	return nil
 }
 
@@ -51,6 +53,7 @@ func (e *episode) combine(args json.RawMessage) *envharness.ActionError {
 	}
 	e.numbers = e.numbers.combine(m.i, m.j, r)
 	e.history = append(e.history, a.String()+" "+m.op.String()+" "+b.String()+" = "+r.String())
+	e.moves = append(e.moves, m)
 	return nil
 }
 

@@ -28,7 +28,8 @@ type Options struct {
 func (o *Options) loose() bool { return o != nil && o.LooseStop }
 
 // A Game is one table to play at, an [envharness.Environment]. It also implements [envharness.Observer],
-// [envharness.Stater], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and [envharness.Oracle].
+// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and
+// [envharness.Oracle].
 // Use [New]; the methods other than Close are for one goroutine at a time.
 type Game struct {
 	loose   bool
@@ -40,6 +41,7 @@ var _ interface {
 	envharness.Environment
 	envharness.Observer
 	envharness.Stater
+	envharness.Snapshotter
 	envharness.Rewinder
 	envharness.Describer
 	envharness.TaskLister
@@ -152,14 +154,18 @@ func (g *Game) RewindCounters(ctx context.Context) error {
 	return nil
 }
 
-// Describe lists the tools and names the numbers and the stop as graded.
-func (g *Game) Describe() envharness.Description {
-	name := "game24"
+func (g *Game) name() string {
 	if g.loose {
-		name = "game24_loose"
+		return "game24_loose"
 	}
+	return "game24"
+}
+
+// Describe lists the tools and names the numbers and the stop as graded. Nothing is mutable: other numbers would be another task, and a
+// history or a turn that was made up tells a policy what is not so.
+func (g *Game) Describe() envharness.Description {
 	return envharness.Description{
-		Name: name, Tools: tools(), Graded: []string{"numbers", "stopped"}, MaxTurns: MaxTurns, Deterministic: true,
+		Name: g.name(), Tools: tools(), Graded: []string{"numbers", "stopped"}, MaxTurns: MaxTurns, Deterministic: true,
 	}
 }
 

@@ -205,7 +205,7 @@ func TestGoldenEpisodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal := true
+		equal, ended := true, false
 		differ := func(step int, what string, want, got any) {
 			equal = false
 			t.Errorf("line %d (%s), step %d: %s %v, want %v", n, e.Stack, step, what, got, want)
@@ -228,6 +228,7 @@ func TestGoldenEpisodes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("line %d, step %d: %v", n, i, err)
 			}
+			ended = tr.Ended()
 			if _, err := strict.Step(ctx, s.Action.ours()); err != nil {
 				t.Fatalf("line %d, step %d: %v", n, i, err)
 			}
@@ -258,6 +259,9 @@ func TestGoldenEpisodes(t *testing.T) {
 		}
 		if (v.Status == envharness.Pass) != e.Evaluate.Success || v.Status == envharness.Invalid || v.Score != e.Evaluate.Score {
 			differ(len(e.Steps), "verdict", e.Evaluate, v)
+		}
+		if v.Unreplayed && ended {
+			differ(len(e.Steps), "verdict", "a replayed one", v)
 		}
 		ev, err := loose.Evidence(ctx)
 		if err != nil {

@@ -2,6 +2,8 @@ package tooldesk
 
 import (
 	"bytes"
+	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +22,15 @@ type memory struct {
 	amounts []pair   // amounts of an order, in cents
 	named   []string // amounts that a message names, in cents
 	next    []next   // pages that a list announced
+}
+
+// clone makes a copy that can be written to.
+func (m *memory) clone() memory {
+	return memory{
+		emails: slices.Clone(m.emails), customers: slices.Clone(m.customers), orders: slices.Clone(m.orders), skus: slices.Clone(m.skus),
+		tickets: slices.Clone(m.tickets), addresses: slices.Clone(m.addresses), wanted: slices.Clone(m.wanted),
+		lines: slices.Clone(m.lines), amounts: slices.Clone(m.amounts), named: slices.Clone(m.named), next: slices.Clone(m.next),
+	}
 }
 
 // A pair is an order with one of its values.
@@ -83,125 +94,143 @@ func (m *memory) paged(tool string, in []value, more bool) {
 // perTool bounds the candidate calls of one tool.
 const perTool = 8
 
-// An adder takes the arguments of one candidate call.
-type adder func(arguments)
+// offers collects candidate calls. An episode has one, so that the memory for them is found only once.
+type offers struct {
+	list []envharness.Action
+	args []byte // of all of them
+	tool *tool  // whose calls are being added
+	from int    // where in the list they begin
+}
 
 // candidates returns the calls whose arguments were all shown, the tools in their order, at most perTool of each. None
 // of them is refused as an unknown tool, for bad arguments or as not found; the rules of the desk may still refuse it.
 func (e *episode) candidates() []envharness.Action {
-	out := make([]envharness.Action, 0, 40)
-	b := make([]byte, 0, 2048) // one block for the arguments of all
+	o := &e.offers
+	o.list, o.args = o.list[:0], o.args[:0]
 	for i := range tools {
-		t := &tools[i]
-		first := len(out)
-		t.offer(e, func(args arguments) {
-			if len(out)-first == perTool {
-				return
-			}
-			start := len(b)
-			b = t.appendArgs(b, args)
-			for _, c := range out[first:] {
-				if bytes.Equal(c.Args, b[start:]) { // an amount may be both named and owed
-					b = b[:start]
-					return
-				}
-			}
-			out = append(out, envharness.Action{Name: t.name, Args: b[start:len(b):len(b)]})
-		})
+		o.tool, o.from = &tools[i], len(o.list)
+		o.tool.offer(e, o)
 	}
-	return out
+	return o.copy()
 }
 
-func offerIDs(list func(*episode) []string) func(*episode, adder) {
-	return func(e *episode, add adder) {
-		for _, id := range slices.Backward(list(e)) {
-			add(arguments{id})
+// add takes the arguments of one call.
+func (o *offers) add(args arguments) {
+	if len(o.list)-o.from == perTool {
+		return
+	}
+	start := len(o.args)
+	o.args = o.tool.appendArgs(o.args, args)
+	for _, c := range o.list[o.from:] {
+		if bytes.Equal(c.Args, o.args[start:]) { // an amount may be both named and owed
+			o.args = o.args[:start]
+			return
+		}
+	}
+	o.list = append(o.list, envharness.Action{Name: o.tool.name, Args: o.args[start:]})
+}
+
+// copy returns what was collected.
+func (o *offers) copy() []envharness.Action {
+	list, args := slices.Clone(o.list), slices.Clone(o.args)
+	at := 0
+	for i := range list {
+		end := at + len(list[i].Args)
+		list[i].Args = args[at:end:end]
+		at = end
+	}
+	return list
+}
+
+// all entries.
+const all = math.MaxInt
+
+// newest goes through the last n entries, the last one first.
+func newest[T any](list []T, n int) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for i := len(list) - 1; i >= max(len(list)-n, 0) && yield(list[i]); i-- {
 		}
 	}
 }
 
-func offerPages(tool string) func(*episode, adder) {
-	return func(e *episode, add adder) {
-		for _, n := range slices.Backward(e.memory.next) {
-			if n.tool == tool {
-				add(arguments{n.customer, strconv.Itoa(n.page)})
-			}
-		}
-		for _, c := range slices.Backward(e.memory.customers) {
-			add(arguments{c})
-		}
+// addIDs adds a call for each of the ids, the newest first.
+func (o *offers) addIDs(ids []string) {
+	for id := range newest(ids, perTool) {
+		o.add(arguments{id})
 	}
 }
 
-func offerCancels(e *episode, add adder) {
-	for _, o := range slices.Backward(e.memory.orders) {
+func offerPages(e *episode, to *offers) {
+	for n := range newest(e.memory.next, all) {
+		if n.tool == to.tool.name {
+			to.add(arguments{n.customer, strconv.Itoa(n.page)})
+		}
+	}
+	to.addIDs(e.memory.customers)
+}
+
+func offerCancels(e *episode, to *offers) {
+	for o := range newest(e.memory.orders, all) {
 		for _, reason := range cancelReasons {
-			add(arguments{o, reason})
+			to.add(arguments{o, reason})
 		}
 	}
 }
 
-func offerAddresses(e *episode, add adder) {
-	for _, a := range slices.Backward(e.memory.addresses) {
-		for _, o := range newest(e.memory.orders, perTool/2) {
-			add(arguments{a, o})
+func offerAddresses(e *episode, to *offers) {
+	for a := range newest(e.memory.addresses, all) {
+		for o := range newest(e.memory.orders, perTool/2) {
+			to.add(arguments{a, o})
 		}
 	}
 }
 
-func offerExchanges(e *episode, add adder) {
-	for _, sku := range slices.Backward(e.memory.wanted) {
-		for _, l := range newest(e.memory.lines, perTool/2) {
+func offerExchanges(e *episode, to *offers) {
+	for sku := range newest(e.memory.wanted, all) {
+		for l := range newest(e.memory.lines, perTool/2) {
 			if l.value != sku {
-				add(arguments{sku, l.order, l.value})
+				to.add(arguments{sku, l.order, l.value})
 			}
 		}
 	}
 }
 
-func offerRefunds(e *episode, add adder) {
-	for _, c := range slices.Backward(e.memory.named) {
-		for _, o := range newest(e.memory.orders, 2) {
-			add(arguments{c, o})
+func offerRefunds(e *episode, to *offers) {
+	for c := range newest(e.memory.named, all) {
+		for o := range newest(e.memory.orders, 2) {
+			to.add(arguments{c, o})
 		}
 	}
-	for _, a := range slices.Backward(e.memory.amounts) {
-		add(arguments{a.value, a.order})
+	for a := range newest(e.memory.amounts, all) {
+		to.add(arguments{a.value, a.order})
 	}
 }
 
-func offerResolves(e *episode, add adder) {
-	for _, t := range slices.Backward(e.memory.tickets) {
-		add(arguments{"resolved", t})
+func offerResolves(e *episode, to *offers) {
+	for t := range newest(e.memory.tickets, all) {
+		to.add(arguments{"resolved", t})
 	}
 }
 
-func offerTransfers(e *episode, add adder) {
-	for _, c := range newest(e.memory.customers, 2) {
+func offerTransfers(e *episode, to *offers) {
+	for c := range newest(e.memory.customers, 2) {
 		for _, reason := range transferReasons {
-			add(arguments{c, reason})
+			to.add(arguments{c, reason})
 		}
 	}
 }
 
 // offerAnswers offers a summary of the writes first, and then answers that claim something else.
-func offerAnswers(e *episode, add adder) {
+func offerAnswers(e *episode, to *offers) {
 	done := strings.Join(e.session.Written, ", ")
 	if done != "" && len(done) <= maxText {
-		add(arguments{done})
+		to.add(arguments{done})
 	}
-	add(arguments{"nothing"})
-	add(arguments{transferred})
+	to.add(arguments{"nothing"})
+	to.add(arguments{transferred})
 	for _, list := range [][]string{e.memory.tickets, e.memory.orders} {
-		for _, id := range newest(list, 2) {
-			add(arguments{id})
+		for id := range newest(list, 2) {
+			to.add(arguments{id})
 		}
 	}
-}
-
-// newest returns the last n entries, the last one first.
-func newest[T any](list []T, n int) []T {
-	out := slices.Clone(list[max(len(list)-n, 0):])
-	slices.Reverse(out)
-	return out
 }

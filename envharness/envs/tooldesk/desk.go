@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -14,44 +13,43 @@ const (
 	// MaxTurns is the number of turns after which an episode is truncated with the reason "max_turns".
 	MaxTurns = 30
 
+	worldName = "tooldesk"
+
 	// defaultTask is played when no task is named.
 	defaultTask = "T1-0000"
-
-	policy = "Rules: find the customer by e-mail before any change. Pending orders can be cancelled or get a new address. Items of " +
-		"delivered orders can be exchanged for others of their family in stock, and refunded within 30 days of delivery. Transfer " +
-		"what is forbidden and change nothing else. In the end submit an answer that names the orders changed, the amounts " +
-		"refunded in cents and the tickets resolved, or says transferred."
 )
 
 // A Desk is one service desk, an [envharness.Environment]. It also implements [envharness.Observer],
-// [envharness.Stater], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and [envharness.Oracle].
+// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and
+// [envharness.Oracle].
 // Use [New]; the methods other than Close are for one goroutine at a time.
 type Desk struct {
-	episode *episode // nil before the first reset
-	opening string   // text of the first observation
-	reply   string   // text of the last observation
-	calls   []string // each call since the reset and its reply; what a setup did has to be told to whoever takes over
-	closed  atomic.Bool
+	catalogue *catalogue // nil for a desk that belongs to no world
+	episode   *episode   // nil before the first reset
+	closed    atomic.Bool
 }
 
 var _ interface {
 	envharness.Environment
 	envharness.Observer
 	envharness.Stater
+	envharness.Snapshotter
 	envharness.Rewinder
 	envharness.Describer
 	envharness.TaskLister
 	envharness.Oracle
 } = (*Desk)(nil)
 
-// New returns a desk that waits for its first reset. Desks share nothing that is ever written to.
+// New returns a desk that waits for its first reset. It shares nothing with other desks.
 func New() *Desk { return &Desk{} }
 
-// World returns the maker of desks and their verifier, for a harness.
+// World returns the maker of desks and their verifier, for a harness. What was made of a task is kept for the next use and shared by all
+// of them; nothing that they share is ever written to.
 func World() envharness.World {
+	c := &catalogue{}
 	return envharness.World{
-		New:      func(context.Context) (envharness.Environment, error) { return New(), nil },
-		Verifier: envharness.VerifierFunc(verify),
+		New:      func(context.Context) (envharness.Environment, error) { return &Desk{catalogue: c}, nil },
+		Verifier: envharness.VerifierFunc(c.verify),
 	}
 }
 
@@ -65,17 +63,12 @@ func (d *Desk) Reset(ctx context.Context, o envharness.ResetOptions) (envharness
 	if err := checkOptions(o.Options); err != nil {
 		return envharness.Observation{}, err
 	}
-	if o.Task == "" {
-		o.Task = defaultTask
-	}
-	t, err := makeTask(o.Task)
+	t, err := d.catalogue.task(o.Task)
 	if err != nil {
 		return envharness.Observation{}, err
 	}
 	d.episode = newEpisode(t)
-	d.opening = fmt.Sprintf("Day %d. Message of a customer: %s\n%s", t.start.Today, t.text, policy)
-	d.reply, d.calls = d.opening, d.calls[:0]
-	return d.observation(), nil
+	return d.episode.observation(), nil
 }
 
 func checkOptions(raw json.RawMessage) error {
@@ -104,33 +97,18 @@ func (d *Desk) Step(ctx context.Context, a envharness.Action) (envharness.Transi
 		return envharness.Transition{}, envharness.ErrEpisodeOver
 	}
 	var t envharness.Transition
-	d.reply, t.Error = e.step(a)
-	d.calls = append(d.calls, a.Name, string(a.Args), d.reply)
+	t.Error = e.step(a)
 	switch {
 	case e.session.Answer != nil:
 		t.Terminated = true
-		gold, err := e.task.goldWorld()
-		if err != nil {
-			return envharness.Transition{}, err
-		}
-		if db, comm := e.passed(gold); db && comm {
+		if db, comm := e.passed(); db && comm {
 			t.Reward = 1
 		}
 	case e.over:
 		t.Truncated, t.Reason = true, "max_turns"
 	}
-	t.Observation = d.observation()
+	t.Observation = e.observation()
 	return t, nil
-}
-
-// observation shows the last reply, the customer's message as Data["task"], and the candidate calls unless the episode
-// is over.
-func (d *Desk) observation() envharness.Observation {
-	o := envharness.Observation{Text: d.reply, Data: map[string]any{"task": d.episode.task.text}}
-	if !d.episode.over {
-		o.Actions = d.episode.candidates()
-	}
-	return o
 }
 
 // Observe returns the last observation again.
@@ -138,7 +116,7 @@ func (d *Desk) Observe(ctx context.Context) (envharness.Observation, error) {
 	if err := d.playing(ctx); err != nil {
 		return envharness.Observation{}, err
 	}
-	return d.observation(), nil
+	return d.episode.observation(), nil
 }
 
 // State returns the tables customers, products, orders, tickets and transfers, the day number today, the session (who
@@ -156,23 +134,14 @@ func (d *Desk) RewindCounters(ctx context.Context) error {
 	if err := d.playing(ctx); err != nil {
 		return err
 	}
-	if d.episode.over {
-		return envharness.ErrEpisodeOver
-	}
-	d.episode.turn = 0
-	if len(d.calls) > 0 {
-		d.reply = d.opening + "\nDone so far:"
-		for c := range slices.Chunk(d.calls, 3) {
-			d.reply += "\n" + c[0] + " " + c[1] + " -> " + c[2]
-		}
-	}
-	return nil
+	return d.episode.rewind()
 }
 
-// Describe lists the tools and names the tables as graded.
+// Describe lists the tools and names the tables as graded. Nothing is mutable: all tables are graded, and a session that was made up would
+// let a policy write without having looked the customer up.
 func (d *Desk) Describe() envharness.Description {
 	return envharness.Description{
-		Name: "tooldesk", Tools: Tools(), Graded: []string{"customers", "products", "orders", "tickets", "transfers"},
+		Name: worldName, Tools: Tools(), Graded: []string{"customers", "products", "orders", "tickets", "transfers"},
 		MaxTurns: MaxTurns, Deterministic: true,
 	}
 }

@@ -41,5 +41,12 @@
 // doing nothing, or submitting at once, fails on every task. The log must lead to the recorded end state, else the
 // verdict is an error.
 //
-// The world is deterministic; a reset takes on the order of 100 microseconds and a call of 10, candidates included.
+// # Cost
+//
+// The world is deterministic: an episode is a function of the task id and the calls. To make a task takes on the order of 150
+// microseconds, a call of 5, candidates included. What [World] returns makes each task once and keeps it, about 38 kB each and 67 MB for
+// all 1,760; a desk of [New] keeps only the one that it plays.
+//
+// A snapshot tells an episode by its task and its calls, which [Desk.Restore] carries out again. Nothing in it can be set by a component:
+// all tables are graded.
 package tooldesk

@@ -20,7 +20,16 @@ type episode struct {
 	memory  memory
 	turn    int
 	over    bool // submitted or out of turns
+
+	reply   string // text of the last observation; empty if nobody has asked for that of a start, see text
+	calls   []past // since the reset; what a setup did has to be told to whoever takes over
+	rewound []int  // the number of calls at each rewind
+
+	offers offers
 }
+
+// A past call is one that was made, with its reply.
+type past struct{ name, args, reply string }
 
 // A session is what the desk remembers of the conversation. The verifier reads none of it but the answer.
 type session struct {
@@ -31,33 +40,77 @@ type session struct {
 }
 
 func newEpisode(t *task) *episode {
-	e := &episode{task: t, world: t.start.clone(), session: session{Verified: []string{}, Read: []string{}, Written: []string{}}}
-	e.memory.scan(t.text)
-	return e
+	return &episode{
+		task: t, world: t.start.share(), session: session{Verified: []string{}, Read: []string{}, Written: []string{}},
+		memory: t.named.clone(),
+	}
 }
 
-// clone makes a copy whose tables and session can be written to; what was shown is left behind.
+// clone makes a copy whose tables and session can be written to; what was shown and said is left behind.
 func (e *episode) clone() *episode {
 	c := *e
 	c.world = e.world.clone()
 	c.session.Verified = slices.Clone(e.session.Verified)
 	c.session.Read = slices.Clone(e.session.Read)
 	c.session.Written = slices.Clone(e.session.Written)
-	c.memory = memory{}
+	c.memory, c.offers, c.calls, c.rewound = memory{}, offers{}, nil, nil
 	return &c
 }
 
-// step uses one turn for the action and returns the reply. A refused action changes nothing else.
-func (e *episode) step(a envharness.Action) (string, *envharness.ActionError) {
+// step uses one turn for the action and keeps the reply. A refused action changes nothing else.
+func (e *episode) step(a envharness.Action) *envharness.ActionError {
+	reply, refusal := e.apply(a)
+	if refusal != nil {
+		reply = struct {
+			Error *envharness.ActionError `json:"error"`
+		}{refusal}
+	}
+	e.reply = marshal(reply)
+	e.calls = append(e.calls, past{a.Name, string(a.Args), e.reply})
+	return refusal
+}
+
+// rewind makes what was done part of the start.
+func (e *episode) rewind() error {
+	if e.over {
+		return envharness.ErrEpisodeOver
+	}
+	e.turn, e.rewound, e.reply = 0, append(e.rewound, len(e.calls)), ""
+	return nil
+}
+
+// text is the last reply, or what a start shows: the message, and below it what was done before a rewind.
+func (e *episode) text() string {
+	if e.reply != "" {
+		return e.reply
+	}
+	var b strings.Builder
+	b.WriteString(e.task.opening)
+	for i, c := range e.calls {
+		if i == 0 {
+			b.WriteString("\nDone so far:")
+		}
+		b.WriteString("\n" + c.name + " " + c.args + " -> " + c.reply)
+	}
+	e.reply = b.String()
+	return e.reply
+}
+
+// observation shows the text, the customer's message as Data["task"], and the candidate calls unless the episode is over.
+func (e *episode) observation() envharness.Observation {
+	o := envharness.Observation{Text: e.text(), Data: map[string]any{"task": e.task.text}}
+	if !e.over {
+		o.Actions = e.candidates()
+	}
+	return o
+}
+
+// apply is step without the reply.
+func (e *episode) apply(a envharness.Action) (any, *envharness.ActionError) {
 	e.turn++
 	reply, refusal := e.do(a)
 	e.over = e.session.Answer != nil || e.turn >= MaxTurns
-	if refusal != nil {
-		return marshal(struct {
-			Error *envharness.ActionError `json:"error"`
-		}{refusal}), refusal
-	}
-	return marshal(reply), nil
+	return reply, refusal
 }
 
 func (e *episode) do(a envharness.Action) (any, *envharness.ActionError) {
@@ -73,12 +126,12 @@ func (e *episode) do(a envharness.Action) (any, *envharness.ActionError) {
 }
 
 // passed reports whether the tables are those of the gold writes, and whether the answer names all it has to.
-func (e *episode) passed(gold *world) (db, comm bool) {
+func (e *episode) passed() (db, comm bool) {
 	comm = e.session.Answer != nil
 	for _, want := range e.task.required {
 		comm = comm && mentions(*e.session.Answer, want)
 	}
-	return e.world.equal(gold), comm
+	return e.world.equal(e.task.end), comm
 }
 
 // mentions reports whether the text holds the word, letter case aside, with no letter or digit directly before or after
@@ -101,15 +154,6 @@ func mentions(text, word string) bool {
 }
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// state is the episode as the JSON object that State returns.
-func (e *episode) state() envharness.State {
-	return envharness.State(marshal(struct {
-		*world
-		Session *session `json:"session"`
-		Turn    int      `json:"turn"`
-	}{e.world, &e.session, e.turn}))
-}
 
 // marshal writes v as JSON without the escapes for HTML.
 func marshal(v any) string {
@@ -157,7 +201,8 @@ func (e *episode) ticket(id string) (*ticket, *envharness.ActionError) {
 	return nil, refuse(envharness.ClassNotFound, "no ticket %q", id)
 }
 
-func (e *episode) writableOrder(id, status string) (*order, *envharness.ActionError) {
+// changeable finds an order of a known customer with the status that a change needs.
+func (e *episode) changeable(id, status string) (*order, *envharness.ActionError) {
 	o, refusal := e.order(id)
 	if refusal == nil {
 		refusal = e.verified(o.Customer)

@@ -91,7 +91,7 @@ func getOrder(e *episode, in []value) (any, *envharness.ActionError) {
 		Delivered int    `json:"delivered_day,omitempty"`
 		Reason    string `json:"cancel_reason,omitempty"`
 		Window    string `json:"refund_window,omitempty"`
-	}{*o, slices.Clone(o.Lines), left, o.Delivered, o.Reason, window}, nil
+	}{*o, o.Lines, left, o.Delivered, o.Reason, window}, nil
 }
 
 func getProduct(e *episode, in []value) (any, *envharness.ActionError) {

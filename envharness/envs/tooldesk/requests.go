@@ -82,9 +82,13 @@ func (g *generator) request(k kind, o *order) request {
 	return q
 }
 
-// fill picks one of the phrases and fills its blanks.
+// fill picks one of the phrases and fills its blanks; no value looks like a blank.
 func (g *generator) fill(phrases, blanks []string) string {
-	return strings.NewReplacer(blanks...).Replace(pick(g.r, phrases))
+	text := pick(g.r, phrases)
+	for b := range slices.Chunk(blanks, 2) {
+		text = strings.ReplaceAll(text, b[0], b[1])
+	}
+	return text
 }
 
 // allow arranges the order so that a request of this kind is within the rules.

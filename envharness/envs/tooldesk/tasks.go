@@ -7,11 +7,15 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// A task is one problem. Everything about it follows from its id.
+// A task is one problem. Everything about it follows from its id, and nothing of it is written to once it was made.
 type task struct {
 	id       string
 	text     string              // the customer's message
-	start    *world              // never written to
+	opening  string              // text of the first observation
+	named    memory              // values in the message
+	start    *world              // the tables at the start
+	written  *written            // the same as JSON
+	end      *world              // the tables after the gold actions
 	gold     []envharness.Action // reads and writes of a solution, without the submit
 	answer   string              // of the gold submit
 	required []string            // words that an answer must have
@@ -85,20 +89,30 @@ func makeTask(id string) (*task, error) {
 				if s.name == "ood" {
 					names = &unfamiliar
 				}
-				return generate(id, names, envharness.RandStream(uint64(number), "env", uint64(i)), f.build), nil
+				return complete(generate(id, names, envharness.RandStream(uint64(number), "env", uint64(i)), f.build))
 			}
 		}
 	}
 	return nil, fmt.Errorf("%w: tooldesk: %q", envharness.ErrNoTask, clip(id))
 }
 
-// goldWorld returns the tables after the gold actions. An error means that the task is broken.
-func (t *task) goldWorld() (*world, error) {
+// policy is what every message ends with.
+const policy = "Rules: find the customer by e-mail before any change. Pending orders can be cancelled or get a new address. Items of " +
+	"delivered orders can be exchanged for others of their family in stock, and refunded within 30 days of delivery. Transfer " +
+	"what is forbidden and change nothing else. In the end submit an answer that names the orders changed, the amounts " +
+	"refunded in cents and the tickets resolved, or says transferred."
+
+// complete adds to a generated task what follows from it. An error means that the task is broken.
+func complete(t *task) (*task, error) {
+	t.opening = fmt.Sprintf("Day %d. Message of a customer: %s\n%s", t.start.Today, t.text, policy)
+	t.named.scan(t.text)
+	t.written = write(t.start)
 	e := newEpisode(t)
 	for _, a := range t.gold {
 		if _, refusal := e.do(a); refusal != nil {
 			return nil, fmt.Errorf("tooldesk: task %s: gold action %s %s: %s", t.id, a.Name, a.Args, refusal.Message)
 		}
 	}
-	return e.world, nil
+	t.end = e.world
+	return t, nil
 }

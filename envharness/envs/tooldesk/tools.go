@@ -1,6 +1,7 @@
 package tooldesk
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,7 +22,7 @@ type tool struct {
 	write   bool
 	submits bool
 	run     func(e *episode, in []value) (any, *envharness.ActionError)
-	offer   func(e *episode, add adder) // candidate calls, arguments in the order of params, best first
+	offer   func(e *episode, to *offers) // candidate calls, arguments in the order of params, best first
 }
 
 // A param is one argument: an integer if integer is set, else a string.
@@ -65,32 +66,32 @@ var tools = []tool{
 	{
 		name: "find_customer", text: "Look a customer up by e-mail address. Needed before any change to that customer's data.",
 		params: []param{{name: "email", text: "e-mail address of the account", max: maxText}},
-		run:    findCustomer, offer: offerIDs(func(e *episode) []string { return e.memory.emails }),
+		run:    findCustomer, offer: func(e *episode, to *offers) { to.addIDs(e.memory.emails) },
 	},
 	{
 		name: "list_orders", text: "List a customer's orders, five to a page, by order id.",
 		params: []param{customerParam, pageParam},
-		run:    listOrders, offer: offerPages("list_orders"),
+		run:    listOrders, offer: offerPages,
 	},
 	{
 		name: "get_order", text: "Show one order: items, payments, delivery and address.",
 		params: []param{orderParam},
-		run:    getOrder, offer: offerIDs(func(e *episode) []string { return e.memory.orders }),
+		run:    getOrder, offer: func(e *episode, to *offers) { to.addIDs(e.memory.orders) },
 	},
 	{
 		name: "get_product", text: "Show one product: price, family and stock.",
 		params: []param{skuParam},
-		run:    getProduct, offer: offerIDs(func(e *episode) []string { return e.memory.skus }),
+		run:    getProduct, offer: func(e *episode, to *offers) { to.addIDs(e.memory.skus) },
 	},
 	{
 		name: "list_tickets", text: "List a customer's support tickets, five to a page, by ticket id.",
 		params: []param{customerParam, pageParam},
-		run:    listTickets, offer: offerPages("list_tickets"),
+		run:    listTickets, offer: offerPages,
 	},
 	{
 		name: "get_ticket", text: "Show one support ticket with the customer's message.",
 		params: []param{ticketParam},
-		run:    getTicket, offer: offerIDs(func(e *episode) []string { return e.memory.tickets }),
+		run:    getTicket, offer: func(e *episode, to *offers) { to.addIDs(e.memory.tickets) },
 	},
 	{
 		name: "cancel_order", text: "Cancel a pending order. Pays everything back and returns the items to stock.",
@@ -163,33 +164,35 @@ func toolNamed(name string) *tool {
 
 // schema returns the JSON Schema of the arguments in canonical form.
 func (t *tool) schema() json.RawMessage {
-	properties, required := map[string]any{}, []any{}
-	for _, p := range t.params {
-		s := map[string]any{"description": p.text}
+	b := make([]byte, 0, 512)
+	b = append(b, `{"additionalProperties":false,"properties":{`...)
+	for i := range t.params {
+		p := &t.params[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(quote(&p.name, b), ':'), '{')
+		b = appendString(b, `"description":`, p.text)
 		switch {
 		case p.integer:
-			s["type"], s["minimum"], s["maximum"] = "integer", 1.0, float64(p.max)
+			b = appendInt(b, `,"maximum":`, p.max)
+			b = append(b, `,"minimum":1,"type":"integer"}`...)
 		case p.enum != nil:
-			values := make([]any, len(p.enum))
-			for i, v := range p.enum {
-				values[i] = v
-			}
-			s["type"], s["enum"] = "string", values
+			b = appendRows(b, `,"enum":`, p.enum, quote)
+			b = append(b, `,"type":"string"}`...)
 		default:
-			s["type"], s["minLength"], s["maxLength"] = "string", 1.0, float64(p.max)
+			b = appendInt(b, `,"maxLength":`, p.max)
+			b = append(b, `,"minLength":1,"type":"string"}`...)
 		}
-		properties[p.name] = s
+	}
+	required := make([]string, 0, len(t.params))
+	for _, p := range t.params {
 		if !p.optional {
 			required = append(required, p.name)
 		}
 	}
-	b, err := envharness.CanonicalJSON(map[string]any{
-		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
-	})
-	if err != nil {
-		panic(err) // the table above holds strings and integers only
-	}
-	return b
+	b = appendRows(b, `},"required":`, required, quote)
+	return append(b, `,"type":"object"}`...)
 }
 
 // parse validates the arguments of a call; the result has one value for each parameter.
@@ -197,6 +200,14 @@ func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
 	if len(raw) > maxArgs {
 		return nil, refuse(envharness.ClassBadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
 	}
+	if in, ok := t.parsePlain(raw); ok {
+		return in, nil
+	}
+	return t.parseJSON(raw)
+}
+
+// parseJSON is parse for all that is not written plainly.
+func (t *tool) parseJSON(raw json.RawMessage) ([]value, *envharness.ActionError) {
 	var given map[string]any
 	if len(raw) > 0 { // a log need not tell nil from empty
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
@@ -227,6 +238,53 @@ func (t *tool) parse(raw json.RawMessage) ([]value, *envharness.ActionError) {
 		}
 	}
 	return in, nil
+}
+
+// parsePlain reads arguments that are written as candidate calls are, which most are: in the order of params, without spaces, escapes or
+// fractions. For others, and for arguments that break a rule, ok is false and says nothing.
+func (t *tool) parsePlain(raw json.RawMessage) (in []value, ok bool) {
+	in = make([]value, len(t.params))
+	rest, comma := []byte(raw), []byte("{")
+	for i := range t.params {
+		p := &t.params[i]
+		after, ok := bytes.CutPrefix(rest, comma)
+		if !ok {
+			return in, p.optional && i > 0 && i == len(t.params)-1 && string(rest) == "}"
+		}
+		if len(after) < len(p.name)+3 || after[0] != '"' || string(after[1:len(p.name)+1]) != p.name {
+			return nil, false
+		}
+		after, ok = bytes.CutPrefix(after[len(p.name)+1:], []byte(`":`))
+		if !ok {
+			return nil, false
+		}
+		if in[i], rest, ok = p.readPlain(after); !ok {
+			return nil, false
+		}
+		comma = []byte(",")
+	}
+	return in, string(rest) == "}"
+}
+
+// readPlain reads one argument that keeps the rules, and returns what comes after it.
+func (p *param) readPlain(b []byte) (v value, rest []byte, ok bool) {
+	if p.integer {
+		n := 0
+		for n < len(b) && n < len("999999999") && '0' <= b[n] && b[n] <= '9' {
+			v.n = 10*v.n + int(b[n]-'0')
+			n++
+		}
+		return v, b[n:], n > 0 && b[0] != '0' && v.n <= p.max
+	}
+	if len(b) == 0 || b[0] != '"' {
+		return value{}, nil, false
+	}
+	text, rest, ok := bytes.Cut(b[1:], []byte{'"'})
+	if !ok || len(text) == 0 || len(text) > p.max && p.enum == nil || !plain(text) {
+		return value{}, nil, false
+	}
+	v.s = string(text)
+	return v, rest, p.enum == nil || slices.Contains(p.enum, v.s)
 }
 
 // check returns the validated argument, or the rule that it breaks.

@@ -14,16 +14,8 @@ import (
 //
 // An unknown task, a log that does not begin with its only reset or goes on after the end, or a recorded end state other
 // than the replay's is an error.
-func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
-	id := ev.Task
-	if id == "" {
-		id = defaultTask
-	}
-	t, err := makeTask(id)
-	if err != nil {
-		return envharness.Verdict{}, err
-	}
-	gold, err := t.goldWorld()
+func (c *catalogue) verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
+	t, err := c.task(ev.Task)
 	if err != nil {
 		return envharness.Verdict{}, err
 	}
@@ -40,7 +32,7 @@ func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, er
 		}
 		switch entry.Kind {
 		case envharness.LogReplay, envharness.LogStep:
-			e.step(entry.Action)
+			e.apply(entry.Action)
 		case envharness.LogRewind:
 			e.turn = 0
 		default:
@@ -48,7 +40,7 @@ func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, er
 		}
 	}
 	if ev.End != nil {
-		if err := sameState(ev.End, e.state()); err != nil {
+		if err := e.ledTo(ev.End); err != nil {
 			return envharness.Verdict{}, err
 		}
 	}
@@ -58,7 +50,7 @@ func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, er
 		v.Reason = "nothing was submitted"
 		return v, nil
 	}
-	db, comm := e.passed(gold)
+	db, comm := e.passed()
 	if db {
 		v.Parts["db"] = 1
 	}
@@ -76,16 +68,16 @@ func verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, er
 	return v, nil
 }
 
-// sameState compares as JSON, since a record may have ordered the keys anew.
-func sameState(recorded, replayed envharness.State) error {
-	if bytes.Equal(recorded, replayed) {
+// ledTo reports an error if the state is not the recorded one. It compares as JSON, since a record may have ordered the keys anew.
+func (e *episode) ledTo(recorded envharness.State) error {
+	if e.inState(recorded) {
 		return nil
 	}
 	a, err := envharness.CanonicalJSON(recorded)
 	if err != nil {
 		return fmt.Errorf("tooldesk: recorded end state: %w", err)
 	}
-	b, err := envharness.CanonicalJSON(replayed)
+	b, err := envharness.CanonicalJSON(e.state())
 	if err != nil {
 		return fmt.Errorf("tooldesk: replayed end state: %w", err)
 	}

@@ -213,7 +213,7 @@ func TestTampering(t *testing.T) {
 			t.Fatalf("before tampering: %+v", v)
 		}
 		tt.tamper(&r.ev)
-		if v, err := verify(ctx, r.ev); err == nil || v.Status != envharness.Invalid {
+		if v, err := new(catalogue).verify(ctx, r.ev); err == nil || v.Status != envharness.Invalid {
 			t.Errorf("%s (%s): verdict %+v, error %v", tt.name, tt.reason, v, err)
 		}
 	}

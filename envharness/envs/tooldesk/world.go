@@ -15,6 +15,8 @@ type world struct {
 	Tickets   []ticket   `json:"tickets"`
 	Transfers []transfer `json:"transfers"`
 	Today     int        `json:"today"` // a day number
+
+	own tables
 }
 
 type customer struct {
@@ -78,16 +80,49 @@ type transfer struct {
 	Reason   string `json:"reason"`
 }
 
-// clone copies everything that a tool can write.
+// tables says which tables belong to one world alone. The others are those of the task's start and must not be written to.
+type tables struct{ products, orders, tickets bool }
+
+// share makes a copy that takes its tables over when it first writes to them.
+func (w *world) share() *world {
+	c := *w
+	c.Transfers = slices.Clip(w.Transfers)
+	c.own = tables{}
+	return &c
+}
+
+// The functions below return a row to write to.
+
+func (w *world) writableProduct(sku string) *product {
+	if !w.own.products {
+		w.Products, w.own.products = slices.Clone(w.Products), true
+	}
+	return w.product(sku)
+}
+
+// writableOrder returns an order whose lines are still shared, as most writes leave them alone.
+func (w *world) writableOrder(id string) *order {
+	if !w.own.orders {
+		w.Orders, w.own.orders = slices.Clone(w.Orders), true
+	}
+	return w.order(id)
+}
+
+func (w *world) writableTicket(id string) *ticket {
+	if !w.own.tickets {
+		w.Tickets, w.own.tickets = slices.Clone(w.Tickets), true
+	}
+	return w.ticket(id)
+}
+
+// clone copies everything that a tool can write, but for the lines of orders, which a tool replaces.
 func (w *world) clone() *world {
 	c := *w
 	c.Products = slices.Clone(w.Products)
 	c.Orders = slices.Clone(w.Orders)
 	c.Tickets = slices.Clone(w.Tickets)
 	c.Transfers = slices.Clone(w.Transfers)
-	for i := range c.Orders {
-		c.Orders[i].Lines = slices.Clone(c.Orders[i].Lines)
-	}
+	c.own = tables{true, true, true}
 	return &c
 }
 

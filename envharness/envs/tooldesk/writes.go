@@ -1,21 +1,24 @@
 package tooldesk
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// Each writing tool checks everything before it writes anything.
+// Each writing tool checks everything before it writes anything, and writes only to rows that it took over with one of the writable
+// functions of the world.
 
 func cancelOrder(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.writableOrder(in[0].s, pending)
+	o, refusal := e.changeable(in[0].s, pending)
 	if refusal != nil {
 		return nil, refusal
 	}
+	o = e.world.writableOrder(o.ID)
 	o.Status, o.Reason, o.Refunded = cancelled, in[1].s, o.Paid
 	for _, l := range o.Lines {
-		e.world.product(l.SKU).Stock++
+		e.world.writableProduct(l.SKU).Stock++
 	}
 	e.session.Written = append(e.session.Written, o.ID)
 	return struct {
@@ -26,10 +29,11 @@ func cancelOrder(e *episode, in []value) (any, *envharness.ActionError) {
 }
 
 func setAddress(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.writableOrder(in[1].s, pending)
+	o, refusal := e.changeable(in[1].s, pending)
 	if refusal != nil {
 		return nil, refusal
 	}
+	o = e.world.writableOrder(o.ID)
 	o.Address = in[0].s
 	e.session.Written = append(e.session.Written, o.ID)
 	return struct {
@@ -43,7 +47,7 @@ func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 	if wanted == nil {
 		return nil, refuse(envharness.ClassNotFound, "no product with sku %q", in[0].s)
 	}
-	o, refusal := e.writableOrder(in[1].s, delivered)
+	o, refusal := e.changeable(in[1].s, delivered)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -63,8 +67,11 @@ func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 	case paid < o.Refunded:
 		return nil, refuse(envharness.ClassPrecondition, "order %s would be refunded %d cents of %d paid", o.ID, o.Refunded, paid)
 	}
+	wanted, given = e.world.writableProduct(wanted.SKU), e.world.writableProduct(given.SKU)
 	wanted.Stock--
 	given.Stock++
+	o = e.world.writableOrder(o.ID)
+	o.Lines = slices.Clone(o.Lines)
 	o.Lines[i] = line{wanted.SKU, wanted.Name, wanted.Cents}
 	o.Paid = paid
 	e.session.Written = append(e.session.Written, o.ID)
@@ -77,7 +84,7 @@ func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 }
 
 func refund(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.writableOrder(in[1].s, delivered)
+	o, refusal := e.changeable(in[1].s, delivered)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -87,6 +94,7 @@ func refund(e *episode, in []value) (any, *envharness.ActionError) {
 	if left := o.Paid - o.Refunded; in[0].n > left {
 		return nil, refuse(envharness.ClassPrecondition, "order %s has only %d cents left to refund", o.ID, left)
 	}
+	o = e.world.writableOrder(o.ID)
 	o.Refunded += in[0].n
 	e.session.Written = append(e.session.Written, strconv.Itoa(in[0].n))
 	return struct {
@@ -107,6 +115,7 @@ func resolveTicket(e *episode, in []value) (any, *envharness.ActionError) {
 	if t.Status != open {
 		return nil, refuse(envharness.ClassPrecondition, "ticket %s is %s", t.ID, t.Status)
 	}
+	t = e.world.writableTicket(t.ID)
 	t.Status, t.Note = resolved, in[0].s
 	e.session.Written = append(e.session.Written, t.ID)
 	return struct {
