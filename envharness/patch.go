@@ -100,8 +100,8 @@ func decodeNumbers(raw []byte) (any, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}
-	if dec.More() {
-		return nil, errors.New("more than one JSON value")
+	if !json.Valid(raw) {
+		return nil, errors.New("there is more after the JSON value")
 	}
 	return v, nil
 }

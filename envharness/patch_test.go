@@ -220,6 +220,8 @@ func TestSetValuesRefused(t *testing.T) {
 			"as an error"},
 		{"snapshot is not JSON", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return raw("{"), nil }}, false, set{"/n": raw("1")},
 			"snapshot: ", "a snapshot is JSON"},
+		{"snapshot is two values", ledger{mutable: all, onSnapshot: func() ([]byte, error) { return raw(`{"n":1}{"n":2}`), nil }}, false,
+			set{"/n": raw("1")}, "snapshot: more than one JSON value", "a snapshot is one JSON object"},
 		{"restore refuses", refusing, false, set{"/n": raw("1")}, "restore: boom", "as it is"},
 		{"observe errs", ledger{mutable: all, onObserve: func(*ledger, *eh.Observation) error { return errBoom }}, false, set{"/n": raw("1")},
 			"boom", "as it is"},
@@ -255,12 +257,16 @@ func TestSetValuesRefused(t *testing.T) {
 // Edits are made in the order of the components and seen by those that come after, and all of them are in the log and the replay.
 func TestSetValuesInOrder(t *testing.T) {
 	var seen []string
+	early := ruleID("early", eh.AxisStart, eh.Hooks{Start: func(_ context.Context, v eh.View) ([]eh.StartEdit, error) {
+		_, err := v.State() // which must not be what the spy sees
+		return nil, err
+	}})
 	spy := ruleID("spy", eh.AxisStart, eh.Hooks{Start: func(_ context.Context, v eh.View) ([]eh.StartEdit, error) {
 		st, err := v.State()
 		seen = append(seen, v.Shown().Text, string(st))
 		return []eh.StartEdit{{Set: set{"/n": raw("3")}}}, err
 	}})
-	h := mustNew(t, ledgerWorld(ledger{mutable: []string{"/n"}, graded: []string{"won"}}),
+	h := mustNew(t, ledgerWorld(ledger{mutable: []string{"/n"}, graded: []string{"won"}}), early,
 		setting("first", set{"/n": raw("1")}, set{"/n": raw("2")}), spy)
 	o := mustReset(t, h)
 	at := func(n string) string { return strings.Replace(ledgerStart, "9007199254740993", n, 1) }

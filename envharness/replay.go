@@ -185,6 +185,10 @@ func (v volatile) mask(logged *Transition) *Transition {
 			if rest == "" {
 				t.Reward = 0
 			}
+		case "reason":
+			if rest == "" {
+				t.Reason = ""
+			}
 		case "error":
 			t.Error = t.Error.without(rest)
 		}

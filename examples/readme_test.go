@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// programs are the complete programs of the README, in order: each Go block is the program's source without its first comment, and the text block after
-// it is what the program prints.
-var programs = []string{"quickstart/select", "quickstart/credit"}
+// programs are those of the README, in order. The first Go block is a complete program, without its first comment; the others are what the main function
+// does, without its indentation. The text block after each is what the program prints.
+var programs = []string{"quickstart/select", "quickstart/harness", "quickstart/credit"}
 
 func TestReadme(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "README.md"))
@@ -35,7 +35,11 @@ func TestReadme(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, program, _ := strings.Cut(string(source), "package main")
-			if diff := cmp.Diff("package main"+program, code[i]); diff != "" {
+			want := "package main" + program
+			if i > 0 {
+				want = mainBody(t, program)
+			}
+			if diff := cmp.Diff(want, code[i]); diff != "" {
 				t.Errorf("Go block %d of README.md differs from %s (-source +README):\n%s", i, dir, diff)
 			}
 			cmd := exec.Command("go", "run", "./"+dir)
@@ -73,6 +77,17 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md lacks the command %q", command)
 		}
 	}
+}
+
+// mainBody returns what is between the braces of the main function, which is the last of the program.
+func mainBody(t *testing.T, program string) string {
+	t.Helper()
+	_, body, found := strings.Cut(program, "\nfunc main() {\n")
+	body, closed := strings.CutSuffix(body, "\n}\n")
+	if !found || !closed {
+		t.Fatal("main is not the last function of the program")
+	}
+	return strings.ReplaceAll("\n"+body, "\n\t", "\n")[1:] + "\n"
 }
 
 // blocks returns the fenced blocks of a language.
