@@ -686,6 +686,7 @@ func TestPaginateList(t *testing.T) {
 		{"place", "next", `{"rows":[0,1,2],"in":{"l":[0]},"has_more":true}|{"rows":[0,1,2],"in":{"l":[1]},"has_more":false}`,
 			`{"rows":[0,1,2],"in":{"l":[0,1]}}`, nil,
 			components.Paginate{PageSize: 1, List: "/in/l"}, "the declared list"},
+		{"again", "get next get", `[0]|[0]|[1]|[0]`, list(2), nil, components.Paginate{PageSize: 1}, "a new result begins at its first page"},
 		{"no list", "get", `{"rows":1}|{"rows":1}`, `{"rows":1}`, nil, components.Paginate{PageSize: 1, List: "/rows"}, "odd type at the place"},
 		{"name", "more", `[0]|[1]`, list(2), nil, components.Paginate{PageSize: 1, Next: "more"}, "a name of its own"},
 		{"window", "get get next", `[0,1]|[0]|[0,1]|Error: there is no further page`, list(2), nil,
@@ -778,7 +779,7 @@ func pool(names ...string) []envharness.Tool {
 func TestDistractorTools(t *testing.T) {
 	s := counter()
 	h := on(t, s, components.Distractor{N: new(2), Pool: pool("p", "q", "r", "s")})
-	seen := map[string]bool{}
+	seen, ends := map[string]bool{}, 0
 	for seed := range uint64(50) {
 		if _, err := h.Reset(t.Context(), envharness.ResetOptions{Seed: &seed}); err != nil {
 			t.Fatal(err)
@@ -795,6 +796,9 @@ func TestDistractorTools(t *testing.T) {
 			t.Fatalf("%v", h.Tools())
 		}
 		seen[fmt.Sprint(h.Tools())] = true
+		if len(h.Tools()[5].Name) == 1 {
+			ends++
+		}
 		for _, name := range []string{"p", "q", "r", "s"} {
 			s.past = nil
 			tr, err := h.Step(t.Context(), envharness.Action{Name: name})
@@ -806,6 +810,9 @@ func TestDistractorTools(t *testing.T) {
 				t.Fatalf("%s of %v: %q, stepped %v", name, added, tr.Observation.Text, s.past)
 			}
 		}
+	}
+	if ends == 0 {
+		t.Error("none of 50 lists ends with a distractor")
 	}
 	if len(seen) < 30 {
 		t.Errorf("only %d different lists in 50 episodes", len(seen))
