@@ -250,3 +250,78 @@ func ExampleRandStream() {
 	fmt.Println(envharness.RandStream(42, "env", 0).Float64())
 	// Output: 0.1608613399637847
 }
+
+// Tasks may come one by one; traces are yielded in their order, and leaving the loop stops everything.
+func ExampleStream() {
+	ctx := context.Background()
+	endless := func(yield func(envharness.Task) bool) {
+		for seed := uint64(0); yield(envharness.Task{Seed: &seed}); seed++ {
+		}
+	}
+	for t, err := range envharness.Stream(ctx, guessing, nil, bisect, endless, &envharness.RolloutOptions{Parallel: 4}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t.Slot, t.Verdict.Status, len(t.Turns), "turns")
+		if t.Slot == 2 {
+			break
+		}
+	}
+	// Output:
+	// 0 pass 4 turns
+	// 1 pass 2 turns
+	// 2 pass 3 turns
+}
+
+// Two worlds one after the other: both must be passed. The turn that ends the first shows the beginning of the second.
+func ExampleLink() {
+	ctx := context.Background()
+	twice, err := envharness.Link([]envharness.Leg{{World: guessing}, {World: guessing}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h, err := envharness.New(twice)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer h.Close()
+	if _, err := h.Reset(ctx, envharness.ResetOptions{Seed: new(uint64(2))}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for n := 1; ; n++ {
+		t, err := h.Step(ctx, number(1+(n-1)%8))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if t.Ended() || strings.Contains(t.Observation.Text, "switched") {
+			fmt.Printf("turn %d: %q\n", n, t.Observation.Text)
+		}
+		if t.Ended() {
+			break
+		}
+	}
+	v, err := h.Verdict(ctx)
+	fmt.Println(v.Status, v.Parts, err)
+	// Output:
+	// turn 8: "[switched to new task]\n\nright\n\nguess a number from 1 to 8"
+	// turn 11: "right"
+	// pass map[leg0:1 leg1:1] <nil>
+}
+
+// A budget comes last, whatever the order in which the components were found.
+func ExampleCanonical() {
+	for _, c := range envharness.Canonical([]envharness.Component{
+		components.StepBudget{Turns: 5}, components.Block{}, envharness.Setup{Actions: []envharness.Action{number(1)}},
+	}) {
+		fmt.Println(c.Spec().Axis, c.Spec().Tag)
+	}
+	// Output:
+	// S0 start_replay
+	// A block
+	// B step_budget
+}
