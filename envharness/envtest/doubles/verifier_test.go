@@ -1,0 +1,88 @@
+package doubles
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envtest"
+)
+
+// The correct verifier keeps every rule, and no rule is skipped.
+func TestVerifyMaze(t *testing.T) {
+	v := mazeVerifier(mazeWorld())
+	if err := v.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	v.Run(t)
+}
+
+// A declared chance is what lets a random walk find the goal now and then.
+func TestChanceIsDeclared(t *testing.T) {
+	v := mazeVerifier(mazeWorld())
+	v.Chance = 0
+	err := v.Check(t.Context())
+	if got := brokenRules(err); len(got) != 1 || got[0] != "V03" {
+		t.Errorf("without a chance rules %q are broken, want V03 alone: %v", got, err)
+	}
+}
+
+// Each double is caught for its fault and for nothing else.
+func TestVerifiersAreCaught(t *testing.T) {
+	for _, d := range verifiers() {
+		t.Run(d.Rule+" "+d.Text, func(t *testing.T) {
+			if err := d.Caught(t.Context()); err != nil {
+				t.Errorf("%v\n%v", err, d.Check(t.Context()))
+			}
+		})
+	}
+}
+
+// A world that cannot be played is one violation, and what is not given is not missed.
+func TestUnusualWorlds(t *testing.T) {
+	hidden := mazeWorld()
+	hidden.New = func(context.Context) (envharness.Environment, error) {
+		return described{&brokenMaze{maze: newMaze()}, nil}, nil
+	}
+	unknown := mazeVerifier(mazeWorld())
+	unknown.Tasks = []envharness.Task{{ID: "x"}}
+	noPlan := mazeVerifier(mazeWorld())
+	noPlan.Plan = nil // the environment is an Oracle
+	noPlan.Independent = nil
+	failing := mazeWorld()
+	failing.New = func(context.Context) (envharness.Environment, error) { return nil, envharness.ErrInfra }
+	stateless := mazeWorld()
+	stateless.New = func(context.Context) (envharness.Environment, error) { return plain{newMaze()}, nil }
+	stateless.Verifier = envharness.VerifierFunc(func(_ context.Context, e envharness.Evidence) (envharness.Verdict, error) {
+		if len(e.Log) == 0 {
+			return envharness.Verdict{}, envharness.ErrInfra
+		}
+		return envharness.Verdict{Status: envharness.Fail}, nil
+	})
+	for _, tt := range []struct {
+		name   string
+		v      envtest.Verifier
+		want   []string
+		reason string
+	}{
+		{"no world", envtest.Verifier{}, []string{"V01"}, "there is nothing to check"},
+		{"New fails", mazeVerifier(failing), []string{"V01"}, "every time"},
+		{"no such task", unknown, []string{"V01", "V02"}, "nothing can be played, and Plan has no solution"},
+		{"oracle", noPlan, nil, "the environment plans"},
+		{"another description", mazeVerifier(hidden), nil, "the wrapper shows all abilities"},
+		{"no state and no plan", envtest.Verifier{World: stateless, Tasks: mazeTasks()}, nil, "a verifier that reads the log, and fails all"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Error("case without a reason")
+			}
+			err := tt.v.Check(t.Context())
+			if got := brokenRules(err); !slices.Equal(got, tt.want) {
+				t.Errorf("(-want +got)\n%s\n%v", cmp.Diff(tt.want, got), err)
+			}
+		})
+	}
+}
