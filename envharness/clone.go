@@ -163,12 +163,29 @@ func copyActions(as []Action) []Action {
 	return as
 }
 
+// copyTools takes two allocations as well.
 func copyTools(ts []Tool) []Tool {
-	ts = slices.Clone(ts)
+	size := 0
 	for i := range ts {
-		ts[i].Schema = bytes.Clone(ts[i].Schema)
+		size += len(ts[i].Schema)
+	}
+	ts = slices.Clone(ts)
+	buf := make([]byte, 0, size)
+	for i, t := range ts {
+		if t.Schema == nil {
+			continue
+		}
+		at := len(buf)
+		buf = append(buf, t.Schema...)
+		ts[i].Schema = json.RawMessage(buf[at:len(buf):len(buf)])
 	}
 	return ts
+}
+
+func copyDescription(d Description) Description {
+	d.Tools = copyTools(d.Tools)
+	d.Graded, d.Mutable, d.Volatile = slices.Clone(d.Graded), slices.Clone(d.Mutable), slices.Clone(d.Volatile)
+	return d
 }
 
 func copyEntry(e LogEntry) LogEntry {
@@ -178,6 +195,7 @@ func copyEntry(e LogEntry) LogEntry {
 }
 
 func copyTask(t Task) Task {
+	t.Options = bytes.Clone(t.Options)
 	if t.Seed != nil {
 		t.Seed = new(*t.Seed)
 	}
@@ -190,16 +208,22 @@ func sameObservation(a, b Observation) bool {
 
 func sameAction(a, b Action) bool { return a.Name == b.Name && bytes.Equal(a.Args, b.Args) }
 
-func sameObject(a, b map[string]any) bool {
-	return (a == nil) == (b == nil) && maps.EqualFunc(a, b, sameValue)
-}
+// sameObject compares JSON objects; one that is nil is the same as an empty one.
+func sameObject(a, b map[string]any) bool { return maps.EqualFunc(a, b, sameValue) }
 
-// sameValue compares JSON values.
+// sameValue compares JSON values. Null, which is also what a nil list or map becomes, is the same as an empty one: Go programs clear a list
+// for its second use where they found none at the first.
 func sameValue(a, b any) bool {
+	if a == nil {
+		a, b = b, a
+	}
+	if b == nil {
+		return isNone(a)
+	}
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
-		return ok && (a == nil) == (b == nil) && slices.EqualFunc(a, b, sameValue)
+		return ok && slices.EqualFunc(a, b, sameValue)
 	case map[string]any:
 		b, ok := b.(map[string]any)
 		return ok && sameObject(a, b)
@@ -209,6 +233,18 @@ func sameValue(a, b any) bool {
 		return false // neither can be compared with ==
 	}
 	return a == b
+}
+
+func isNone(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
 }
 
 func sameTool(a, b Tool) bool {

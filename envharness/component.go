@@ -43,8 +43,8 @@ type ComponentSpec struct {
 type EpisodeInfo struct {
 	Task string
 	Seed uint64
-	// Base describes the base environment, with the tools as this component sees them from its place in the stack. It is the zero value
-	// without a [Describer]. It is read-only.
+	// Base describes the base environment, with the tools as this component sees them from its place in the stack; the component owns this
+	// copy. It is the zero value without a [Describer].
 	Base Description
 	// Rand is the component's own stream, a function of the seed and the component's id alone: adding or removing another
 	// component never shifts its draws.
@@ -56,7 +56,8 @@ type EpisodeInfo struct {
 // that panics or returns an error makes the episode [Invalid].
 type Hooks struct {
 	// Start returns edits to the start, made on the base before the first turn, below all components. Each must be carried out
-	// without a refusal and none may end or solve the episode, else the reset fails with [ErrStart].
+	// without a refusal and none may end or solve the episode, else the reset fails with [ErrStart]. Edits of a component that is not of axis
+	// S0 are an [ErrOrder].
 	Start func(ctx context.Context, v View) ([]StartEdit, error)
 	// Tools changes the tools that the policy is shown. It is called at the start of an episode, and again when a [ToolLister] changed
 	// its tools.

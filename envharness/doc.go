@@ -35,8 +35,9 @@
 // with another or hands out buffers that it writes to again is found out, and not blamed on the policy. The seal is against components,
 // policies and environments that are not what they say, not against a verifier that is wrong.
 //
-// An infrastructure failure (an error, a panic or a hang of environment, component, verifier or policy) makes an episode
-// [Invalid], never failed; [SuccessRate] leaves it out, and gives no rate if too few are left. [Rollouts] plays it again first.
+// An infrastructure failure (an error of environment, component or verifier, a panic or a hang of any foreign code, or an [ErrInfra] of
+// the policy) makes an episode [Invalid], never failed; [SuccessRate] leaves it out, and gives no rate if too few are left. [Rollouts]
+// plays it again first, but not where a replay differed. Any other error of a policy is its own failure.
 //
 // Package envtest checks environments, components, verifiers and vector runners for all that this package expects of them.
 //

@@ -3,6 +3,7 @@ package envharness
 import (
 	"context"
 	"encoding/json"
+	"strings"
 )
 
 // An Environment is one fixed, resettable world. It is the whole contract that a custom environment has to fulfil; everything
@@ -13,7 +14,8 @@ import (
 // not keep what it was given beyond the call. Two instances share nothing that can change.
 type Environment interface {
 	// Reset starts an episode and returns its first observation. Called in mid-episode it abandons that episode. The same
-	// task and seed give the same episode; a nil seed continues the instance's own stream. An environment that cannot be seeded
+	// task and seed give the same episode; a nil seed continues the instance's own stream, as
+	// RandStream(last seed, "env", resets since) does (a harness never passes nil to one that takes seeds). An environment that cannot be seeded
 	// answers [ErrSeedUnsupported]; the harness then resets it without a seed.
 	Reset(ctx context.Context, o ResetOptions) (Observation, error)
 	// Step performs one action. An action that the world refuses is no error: the world stays as it was, the turn is used up
@@ -36,6 +38,9 @@ type Action struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
+
+// String returns the name and the arguments as they are written.
+func (a Action) String() string { return strings.TrimSpace(a.Name + " " + string(a.Args)) }
 
 // An Observation is what an environment shows.
 type Observation struct {
@@ -134,10 +139,12 @@ type Description struct {
 	Graded []string `json:"graded,omitempty"` // top-level fields of State that the verifier reads; hidden from components
 	// Mutable lists JSON pointers into the snapshot of a [Snapshotter] at and below which a component may set values at the start.
 	Mutable []string `json:"mutable,omitempty"`
-	// Volatile lists JSON pointers into a [Transition] ("/observation/text", "/observation/data/clock", "/info/request_id") and, with
-	// "/state" before them, into the [State], at and below which a replay may differ; see Deterministic.
+	// Volatile lists what may differ in a replay (see Deterministic), by JSON pointers, at and below which it is not compared. They begin with
+	// /observation/text, /observation/data, /observation/actions, /reward, /reason, /error, /info or /state and go on, below data, info and
+	// state, as deep as is needed; below error there are class, message and retryable.
 	Volatile []string `json:"volatile,omitempty"`
-	// MaxTurns is the environment's own limit; the harness ends an episode after as many turns, blocked ones included. Zero means none.
+	// MaxTurns is the environment's own limit, at which it truncates; zero means none. The harness ends an episode after as many turns,
+	// blocked ones included. To stand behind a [Setup], which takes turns of its own, the environment must be a [Rewinder].
 	MaxTurns int `json:"max_turns,omitempty"`
 	// Deterministic promises that the same task, seed, options and actions give the same transitions and states, but for what is Volatile.
 	// The harness takes the environment at its word and replays each episode before it believes the verdict; see [Harness.Verdict].
@@ -161,14 +168,15 @@ type TaskLister interface {
 
 // A Task identifies one problem. ID and Seed together name the episode.
 type Task struct {
-	ID     string  `json:"id"`
-	Seed   *uint64 `json:"seed,omitempty"`
-	Split  string  `json:"split,omitempty"`
-	Family string  `json:"family,omitempty"`
+	ID      string          `json:"id"`
+	Seed    *uint64         `json:"seed,omitempty"`
+	Options json.RawMessage `json:"options,omitempty"` // as in [ResetOptions]
+	Split   string          `json:"split,omitempty"`
+	Family  string          `json:"family,omitempty"`
 }
 
 // An Oracle plans: Plan returns actions that solve the present episode from the present state. It returns [ErrNoPlan] when it has
-// proved that there are none.
+// proved that there are none, and [ErrNotProven] when it found none and proved nothing.
 type Oracle interface {
 	Plan(ctx context.Context) ([]Action, error)
 }

@@ -13,6 +13,7 @@ var (
 	ErrReservedName = errors.New("envharness: reserved tool name")
 	ErrTamper       = errors.New("envharness: the replay differs from the record")
 	ErrNoPlan       = errors.New("envharness: proved unsolvable")
+	ErrNotProven    = errors.New("envharness: no plan found, and none disproved")
 	ErrNoTask       = errors.New("envharness: no such task")
 	ErrInsufficient = errors.New("envharness: too few valid episodes")
 

@@ -127,11 +127,11 @@ func (h *Harness) judge(ctx context.Context) (Verdict, error) {
 	if err != nil || v.Status == Invalid {
 		return v, err
 	}
-	if !h.desc.Deterministic || h.unseedable {
+	if !h.desc.Deterministic || h.unseedable || h.chain != nil && h.chain.unseedable() {
 		v.Unreplayed = true
 		return v, nil
 	}
-	e.Log, e.Start, e.End = h.log, h.start, h.endState // the verifier may have spoilt its copies
+	e.Options, e.Log, e.Start, e.End = h.options, h.log, h.start, h.endState // the verifier may have spoilt its copies
 	fresh, err := h.replay(ctx, e)
 	if err != nil {
 		return Verdict{}, blame(ctx, EndEnvError, err)
@@ -169,6 +169,7 @@ func normalise(v Verdict) (Verdict, error) {
 	if !unit(v.Score) {
 		return Verdict{}, fmt.Errorf("score %v is outside [0, 1]", v.Score)
 	}
+	v.Unreplayed = false
 	v.Parts = maps.Clone(v.Parts) // the verifier may keep its own
 	for _, name := range slices.Sorted(maps.Keys(v.Parts)) {
 		if !unit(v.Parts[name]) {

@@ -115,12 +115,13 @@ func (s *staller) Close() error {
 
 // stallWorld makes toys of which those with the given numbers hang. Verify is told the number of the last one made.
 func stallWorld(s *stall, open *atomic.Int64, hangs func(made int) bool) eh.World {
-	made := -1
+	var made atomic.Int64 // an episode that was left behind looks at it as well
+	last := func() int { return int(made.Load()) - 1 }
 	return eh.World{
 		New: func(ctx context.Context) (eh.Environment, error) {
-			made++
+			made.Add(1)
 			e := &staller{toy: &toy{start: []int{4, 6}}, closed: make(chan struct{}), open: open}
-			if hangs(made) {
+			if hangs(last()) {
 				e.stall = s
 				if err := s.at(ctx, "open", nil); err != nil {
 					return nil, err
@@ -130,7 +131,7 @@ func stallWorld(s *stall, open *atomic.Int64, hangs func(made int) bool) eh.Worl
 			return e, nil
 		},
 		Verifier: eh.VerifierFunc(func(ctx context.Context, e eh.Evidence) (eh.Verdict, error) {
-			if hangs(made) && e.EndReason != "" {
+			if hangs(last()) && e.EndReason != "" {
 				if err := s.at(ctx, "verifier", nil); err != nil {
 					return eh.Verdict{}, err
 				}

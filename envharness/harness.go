@@ -35,6 +35,7 @@ type Harness struct {
 	snapshotter Snapshotter
 	rewinder    Rewinder
 	toolLister  ToolLister
+	chain       *chain
 	maxTurns    int // highest number of turns, 0 for none
 	watch       *watch
 
@@ -118,6 +119,22 @@ func (h *Harness) enter() error {
 	return nil
 }
 
+// enterRunning admits one call at a time into a running episode.
+func (h *Harness) enterRunning() error {
+	if err := h.enter(); err != nil {
+		return err
+	}
+	switch h.phase {
+	case idle:
+		h.leave()
+		return ErrNeedReset
+	case over:
+		h.leave()
+		return ErrEpisodeOver
+	}
+	return nil
+}
+
 func (h *Harness) leave() { h.busy.Store(false) }
 
 // open makes the base on first use.
@@ -136,13 +153,21 @@ func (h *Harness) open(ctx context.Context) error {
 	if _, err := watched(h.watch, describe, func() (struct{}, error) { return struct{}{}, h.discover(base) }); err != nil {
 		return errors.Join(err, closeBase(h.watch, base))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed.Load() { // meanwhile: nobody else will close this base
+	if !h.hold(&h.base, base) {
 		return errors.Join(ErrClosed, closeBase(h.watch, base))
 	}
-	h.base = base
 	return nil
+}
+
+// hold puts an environment where Close finds it. It reports whether the harness is open; else nobody will close the environment.
+func (h *Harness) hold(at *Environment, env Environment) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed.Load() {
+		return false
+	}
+	*at = env
+	return true
 }
 
 // discover finds what the base can do beyond the contract.
@@ -155,11 +180,20 @@ func (h *Harness) discover(base Environment) error {
 		if err := checkTools(desc.Tools); err != nil {
 			return fmt.Errorf("describe: %w", err)
 		}
-		desc.Tools = copyTools(desc.Tools)
-		desc.Graded, desc.Mutable, desc.Volatile = slices.Clone(desc.Graded), slices.Clone(desc.Mutable), slices.Clone(desc.Volatile)
-		h.desc, h.maxTurns, h.volatile = desc, max(desc.MaxTurns, 0), newVolatile(desc)
+		vol, err := newVolatile(desc)
+		if err != nil {
+			return fmt.Errorf("describe: %w", err)
+		}
+		h.desc, h.maxTurns, h.volatile = copyDescription(desc), max(desc.MaxTurns, 0), vol
 	}
 	h.abilities(base)
+	if h.chain == nil {
+		return nil
+	}
+	if l := h.levels; len(l) > 0 && l[0].spec.Axis == AxisStart { // as New, for a World that was put together anew
+		return aroundChain(l[0].spec)
+	}
+	h.chain.watch(h.watch)
 	return nil
 }
 
@@ -169,6 +203,7 @@ func (h *Harness) abilities(base Environment) {
 	h.snapshotter, _ = As[Snapshotter](base)
 	h.rewinder, _ = As[Rewinder](base)
 	h.toolLister, _ = As[ToolLister](base)
+	h.chain, _ = As[*chain](base)
 }
 
 func closeBase(w *watch, base Environment) error {
@@ -276,11 +311,12 @@ func (h *Harness) begin(ctx context.Context) error {
 	if err != nil {
 		return h.fault(ctx, EndEnvError, "tools", err)
 	}
-	h.listed, h.hooked = tools, false
+	h.listed, h.hooked = copyTools(tools), false
 	for i := range h.levels {
 		l := &h.levels[i]
 		info := EpisodeInfo{Task: h.task, Seed: h.seed, Base: h.desc, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
-		info.Base.Tools = slices.Clone(tools)
+		info.Base.Tools = tools
+		info.Base = copyDescription(info.Base)
 		l.hooks, err = watched(h.watch, site{siteHook, l.spec.ID, "begin"}, func() (Hooks, error) { return l.comp.Begin(ctx, info) })
 		if err != nil {
 			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
@@ -338,7 +374,12 @@ func (h *Harness) toolsHook(ctx context.Context, i int, tools []Tool) ([]Tool, e
 	if err != nil {
 		return nil, h.fault(ctx, EndComponentError, l.spec.ID+": tools", err)
 	}
-	return copyTools(out), nil
+	out = copyTools(out)
+	if h.recording && !slices.EqualFunc(tools, out, sameTool) {
+		c := h.change(i)
+		c.ToolsIn, c.ToolsOut = tools, out
+	}
+	return out, nil
 }
 
 func (h *Harness) setTools(tools []Tool) {
@@ -350,16 +391,10 @@ func (h *Harness) setTools(tools []Tool) {
 // Step passes the action inwards through the components, steps the base unless one of them stopped it, and passes the result
 // outwards. Every call uses up a turn. An error means that the base or a component failed; the episode is then over and [Invalid].
 func (h *Harness) Step(ctx context.Context, a Action) (Transition, error) {
-	if err := h.enter(); err != nil {
+	if err := h.enterRunning(); err != nil {
 		return Transition{}, err
 	}
 	defer h.leave()
-	switch h.phase {
-	case idle:
-		return Transition{}, ErrNeedReset
-	case over:
-		return Transition{}, ErrEpisodeOver
-	}
 	t, err := h.step(ctx, a)
 	if err != nil {
 		return Transition{}, err
@@ -440,6 +475,33 @@ func (h *Harness) invalid(ctx context.Context, message string) (*Transition, err
 	h.turn++
 	h.clearTurn()
 	return h.finishStopped(ctx, len(h.levels)-1, ActionEdit{kind: editInvalid, reason: message})
+}
+
+// Stop ends the running episode on behalf of the policy, for one of the reasons [EndAgentStop], [EndAgentError] and [EndTokenBudget];
+// [Rollouts] does so itself. The errors are those of Step.
+func (h *Harness) Stop(ctx context.Context, reason EndReason) error {
+	if reason != EndAgentStop && reason != EndAgentError && reason != EndTokenBudget {
+		return fmt.Errorf("envharness: %q is no reason for which a policy ends an episode", reason)
+	}
+	if err := h.enterRunning(); err != nil {
+		return err
+	}
+	defer h.leave()
+	return h.stop(ctx, reason)
+}
+
+// Unreadable uses up a turn for an answer of the policy that could not be read as an action, as [Rollouts] does for [ErrBadAction]: the base
+// is not stepped, and the policy is shown the message above the present observation. The errors are those of Step.
+func (h *Harness) Unreadable(ctx context.Context, message string) (Transition, error) {
+	if err := h.enterRunning(); err != nil {
+		return Transition{}, err
+	}
+	defer h.leave()
+	t, err := h.invalid(ctx, message)
+	if err != nil {
+		return Transition{}, err
+	}
+	return copyTransition(*t)
 }
 
 // finishStopped gives the result of a turn in which level stop, counted from inside, kept the action from the base.
@@ -684,6 +746,7 @@ func (h *Harness) stepBase(ctx context.Context, a Action, t *Transition) (err er
 	}()
 	h.public = nil
 	*t, err = h.base.Step(ctx, a)
+	probe(err)
 	return err
 }
 

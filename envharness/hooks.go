@@ -21,10 +21,7 @@ func (h *Harness) publicState(ctx context.Context) (State, error) {
 		return nil, nil
 	}
 	if h.public == nil {
-		st, err := h.readState(ctx)
-		if err == nil && len(h.desc.Graded) > 0 {
-			st, err = withoutFields(st, h.desc.Graded)
-		}
+		st, err := h.readPublic(ctx)
 		if err != nil {
 			if h.stateErr == nil {
 				h.stateErr = err
@@ -34,6 +31,22 @@ func (h *Harness) publicState(ctx context.Context) (State, error) {
 		h.public = st
 	}
 	return bytes.Clone(h.public), nil
+}
+
+// readPublic returns the base's state without the graded fields.
+func (h *Harness) readPublic(ctx context.Context) (State, error) {
+	if h.chain != nil {
+		s, err := h.chain.public(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(s)
+	}
+	st, err := h.readState(ctx)
+	if err != nil || len(h.desc.Graded) == 0 {
+		return st, err
+	}
+	return withoutFields(st, h.desc.Graded)
 }
 
 func withoutFields(st State, names []string) (State, error) {

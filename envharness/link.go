@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -46,11 +47,12 @@ type LinkOptions struct {
 // Leg i is reset when the one before it has ended, with a seed of its own that follows from that of the chain and i. A leg has its own
 // components, turn limits and verifier, which is asked once, when the leg ends. The flags of a leg that is not the last are not shown:
 // the turn that ends it has reward 0 and shows the first observation of the next leg. Info["leg"] is the index of the leg that the
-// observation belongs to, and the tools are those of this leg.
+// observation belongs to, and the tools are those of this leg; a policy, which is not shown Info, knows by them and by the banner.
 //
 // The task of the chain is a JSON array with one task id a leg, or empty for those of the legs. Its Options are {"legs":[...]}, with the
 // options of one leg each, null for those of the leg. The result is an ordinary world, so components may be around the chain and a
-// chain may be a leg; a [Setup] may be around a leg only. Each environment opens those of all legs at once.
+// chain may be a leg; a [Setup] may be around a leg only. Each environment opens those of all legs at once. What the components of a leg
+// change is not in a [Trace], whose Raw is what the chain shows.
 func Link(legs []Leg, o *LinkOptions) (World, error) {
 	if o == nil {
 		o = &LinkOptions{}
@@ -144,7 +146,8 @@ func (c *chain) describe() {
 			}
 			c.desc.Volatile = append(c.desc.Volatile, p)
 		}
-		if len(d.Volatile) > 0 { // the log has them as well
+		c.desc.Volatile = append(c.desc.Volatile, fmt.Sprintf("/state/legs/%d/verdict/reason", i)) // it may quote what is volatile
+		if len(d.Volatile) > 0 {                                                                   // the log has them as well
 			c.desc.Volatile = append(c.desc.Volatile, fmt.Sprintf("/state/legs/%d/evidence/log", i))
 		}
 	}
@@ -154,6 +157,23 @@ func (c *chain) describe() {
 	if c.o.MaxTurns > 0 {
 		c.desc.MaxTurns = c.o.MaxTurns
 	}
+}
+
+// watch puts the legs under the eyes that watch the chain.
+func (c *chain) watch(w *watch) {
+	for _, h := range c.harness {
+		h.watch = w
+		if h.chain != nil {
+			h.chain.watch(w)
+		}
+	}
+}
+
+// unseedable reports whether a leg had no use for its seed.
+func (c *chain) unseedable() bool {
+	return slices.ContainsFunc(c.harness, func(h *Harness) bool {
+		return h.unseedable || h.chain != nil && h.chain.unseedable()
+	})
 }
 
 // Describe implements [Describer]. The tools are those of all legs, before their components.
@@ -210,7 +230,11 @@ func (c *chain) episode(o ResetOptions) ([]string, []json.RawMessage, error) {
 		}
 		dec := json.NewDecoder(bytes.NewReader(o.Options))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(&own); err != nil {
+		err := dec.Decode(&own)
+		if err == nil && !json.Valid(o.Options) {
+			err = errors.New("there is more after the JSON value")
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("envharness: options of a chain: %w", err)
 		}
 		if len(own.Legs) != 0 && len(own.Legs) != len(options) {
@@ -295,6 +319,7 @@ func (c *chain) endLeg(ctx context.Context, t Transition) (Transition, error) {
 	if err != nil {
 		return Transition{}, err
 	}
+	delete(t.Info, "submitted") // of the leg, not of the chain
 	if !c.o.NoContext {
 		first.Text = handOff + "\n\n" + tail(t.Observation.Text, *c.o.Carry) + "\n\n" + first.Text
 	}
@@ -322,7 +347,7 @@ func (c *chain) Observe(context.Context) (Observation, error) {
 type chainState struct {
 	Leg   int        `json:"leg"`             // the active one
 	State State      `json:"state,omitempty"` // its state, without the graded fields
-	Legs  []legState `json:"legs"`            // those that were begun
+	Legs  []legState `json:"legs,omitempty"`  // those that were begun
 }
 
 // A legState has the verdict of a leg that has ended, or the evidence of the one that goes on.
@@ -339,24 +364,48 @@ func (c *chain) State(ctx context.Context) (State, error) {
 	case !c.ready:
 		return nil, ErrNeedReset
 	}
-	h := c.harness[c.active]
-	s := chainState{Leg: c.active, Legs: []legState{}}
+	s, err := c.public(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Legs = make([]legState, 0, len(c.harness))
 	for i := range c.verdicts {
 		s.Legs = append(s.Legs, legState{Verdict: &c.verdicts[i]})
 	}
 	if len(c.verdicts) == c.active {
-		e, err := h.Evidence(ctx)
+		e, err := c.harness[c.active].Evidence(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("leg %d: %w", c.active, err)
 		}
-		s.Legs = append(s.Legs, legState{Evidence: &e})
-		if e.End != nil {
-			if s.State, err = withoutFields(e.End, h.desc.Graded); err != nil {
-				return nil, fmt.Errorf("leg %d: %w", c.active, err)
-			}
+		for i := range e.Log { // a policy may have sent what is no JSON
+			e.Log[i].Action, e.Log[i].Transition = *writableAction(&e.Log[i].Action), *writableTransition(&e.Log[i].Transition)
 		}
+		s.Legs = append(s.Legs, legState{Evidence: &e})
 	}
 	return json.Marshal(s)
+}
+
+// public returns the state without what is graded, which grows with every turn.
+func (c *chain) public(ctx context.Context) (s chainState, err error) {
+	s.Leg = c.active
+	h := c.harness[c.active]
+	if h.chain != nil {
+		inner, err := h.chain.public(ctx)
+		if err != nil {
+			return s, fmt.Errorf("leg %d: %w", c.active, err)
+		}
+		s.State, err = json.Marshal(inner)
+		return s, err
+	}
+	st, err := h.readState(ctx)
+	if err == nil && st != nil {
+		st, err = withoutFields(st, h.desc.Graded)
+	}
+	if err != nil {
+		return s, fmt.Errorf("leg %d: %w", c.active, err)
+	}
+	s.State = st
+	return s, nil
 }
 
 // Close implements [Environment]. It closes every leg, even if one fails.
@@ -397,7 +446,7 @@ func chainVerifier(legs []Leg) VerifierFunc {
 				return Verdict{}, fmt.Errorf("leg %d: %w", i, err)
 			}
 			if v.Status != Pass {
-				joined.fail(fmt.Sprintf("leg %d: %s", i, v.Reason))
+				joined.fail(strings.TrimSuffix(fmt.Sprintf("leg %d failed: %s", i, v.Reason), ": "))
 			}
 			joined.Score += v.Score
 			joined.Parts[part] = v.Score

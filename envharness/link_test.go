@@ -256,7 +256,7 @@ func TestLinkTools(t *testing.T) {
 	mustStep(t, h, merge)
 	mustStep(t, h, eh.Action{Name: "stop!"})
 	v := mustVerdict(t, h)
-	want := eh.Verdict{Status: eh.Fail, Score: .5, Parts: map[string]float64{"leg0": 0, "leg1": 1}, Reason: "leg 0: "}
+	want := eh.Verdict{Status: eh.Fail, Score: .5, Parts: map[string]float64{"leg0": 0, "leg1": 1}, Reason: "leg 0 failed"}
 	if d := cmp.Diff(want, v); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

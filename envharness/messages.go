@@ -33,9 +33,11 @@ const maxMessagesLine = maxTraceLine / 4
 // Arguments are a string with a JSON object in it, or that object; an empty string and null are none. Whatever else they are, the answer
 // could not be read: the turn has no action, and its name and arguments are Said. Nesting deeper than 1000 is an error.
 //
-// All calls of a message must be answered, each once, before anybody else speaks. An answer with a tool_call_id belongs to the call with
-// that id, of which a message must have one only. An answer without belongs to the next call that has no id, such as a function_call,
-// and must not give another name.
+// All calls of a message must be answered, each once, before anybody else speaks. Only where the log breaks off before that, calls of the
+// last message of the assistant may lack their answers: such a turn has an action that was proposed and not applied, and shows nothing. An
+// answer with a tool_call_id belongs to the call with that id, of which a message must have one only. An answer without belongs to the next
+// call that has no id, such as a function_call, and must not give another name. Calls and answers that are parts of a content, of type
+// tool_use and tool_result as the messages of Anthropic have them, are an error.
 //
 // What was good or bad is not in such a log: each Verdict is [Invalid] and never counts. End is agent_stop where the last message is one
 // of the assistant without a call, and empty where the log breaks off otherwise. Also lost are who said what was joined; the lists of
@@ -94,8 +96,8 @@ func importMessages(line []byte, number int) (Trace, error) {
 			return Trace{}, fmt.Errorf("message %d: %w", i, err)
 		}
 	}
-	if err := c.settled(); err != nil {
-		return Trace{}, fmt.Errorf("message %d: %w", len(messages)-1, err)
+	for turn := range c.names {
+		c.trace.Turns[turn].Applied = nil // nothing says that it was carried out
 	}
 	c.show()
 	return c.trace, nil
@@ -165,6 +167,8 @@ func (m *chatMessage) text() (string, error) {
 			texts[i] = p.Text
 		case "refusal":
 			texts[i] = p.Refusal
+		case "tool_use", "tool_result":
+			return "", fmt.Errorf("content part %d is of type %q: calls are read from tool_calls, answers from messages of role tool", i, p.Type)
 		default:
 			texts[i] = "[" + p.Type + "]"
 		}

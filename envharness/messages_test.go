@@ -51,6 +51,12 @@ func called(text, name, args, shown string) eh.TurnTrace {
 	return t
 }
 
+// cut is a call that nobody answered.
+func cut(t eh.TurnTrace) eh.TurnTrace {
+	t.Applied = nil
+	return t
+}
+
 // conv is the line of a conversation.
 func conv(messages ...string) string { return `{"messages":[` + strings.Join(messages, ",") + `]}` }
 
@@ -94,6 +100,17 @@ func TestReadMessages(t *testing.T) {
 		{"only asked", conv(sys, ask), imported("line 1", "Be brief.\n\nWeather in Rome?", ""), "no turn and no end"},
 		{"broken off after an answer", conv(ask, oneC, sunny), imported("line 1", "Weather in Rome?", "", called("", "weather", rome, "sun")),
 			"nothing says how it ended"},
+		{"broken off after a call", conv(ask, oneC), imported("line 1", "Weather in Rome?", "", cut(called("", "weather", rome, ""))),
+			"proposed, and nothing says that it was carried out"},
+		{"broken off after a later call", conv(oneC, sunny, calls("Hm.", `""`)),
+			imported("line 1", "", "", called("", "weather", rome, "sun"), cut(called("Hm.", "w1", "", ""))), "what was answered before stays"},
+		{"broken off after one answer of three", conv(calls("Hm.", `""`, `""`, `""`), answer("c2", "two")),
+			imported("line 1", "", "", cut(called("Hm.", "w1", "", "")), called("", "w2", "", "two"), cut(called("", "w3", "", ""))),
+			"answers may come in any order"},
+		{"broken off after a function_call", conv(`{"role":"assistant","function_call":{"name":"a"}}`),
+			imported("line 1", "", "", cut(called("", "a", "", ""))), "the older form"},
+		{"broken off after an unreadable call", conv(calls("Hm.", `"{bad"`)), imported("line 1", "", "", said("Hm.\n\nw1 {bad", "")),
+			"there was no action in the first place"},
 		{"broken off by the user", conv(ask, done, ask), imported("line 1", "Weather in Rome?", "", said("Sunny.", "Weather in Rome?")),
 			"the assistant would have gone on"},
 		{"broken off by an empty word", conv(ask, done, `{"role":"user","content":""}`),
@@ -200,14 +217,19 @@ func TestReadMessagesRefuses(t *testing.T) {
 			`message 0: call 0 of type "custom" has no name of a function`, "free text is no action"},
 		{"id twice", conv(`{"role":"assistant","tool_calls":[{"id":"x","function":{"name":"a"}},{"id":"x","function":{"name":"b"}}]}`),
 			`message 0: call 1: id "x" is used twice`, "ambiguous"},
-		{"no answer", conv(ask, oneC), "message 1: turn 0, the call of weather, has no answer", "the log is cut"},
 		{"no answer before the user", conv(ask, oneC, ask, ask), "message 2: turn 0, the call of weather, has no answer",
 			"the user came between"},
-		{"none of three", conv(calls("", `""`, `""`, `""`)), "message 0: turn 0, the call of w1, has no answer", "the first is named"},
+		{"none of three", conv(calls("", `""`, `""`, `""`), done), "message 1: turn 0, the call of w1, has no answer", "the first is named"},
+		{"no answer before the last word", conv(oneC, ask), "message 1: turn 0, the call of weather, has no answer",
+			"the user would not have come first: the log lacks something within"},
 		{"no answer before the assistant", conv(ask, oneC, done, done), "message 2: turn 0, the call of weather, has no answer",
 			"the assistant went on"},
-		{"one of two unanswered", conv(done, calls("", `""`, `""`), answer("c1", "")), "message 2: turn 2, the call of w2, has no answer",
+		{"one of two unanswered", conv(done, calls("", `""`, `""`), answer("c1", ""), done), "message 3: turn 2, the call of w2, has no answer",
 			"each call"},
+		{"tool_use", conv(ask, `{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"a","name":"w","input":{}}]}`),
+			`message 1: content part 1 is of type "tool_use"`, "a turn without an action would be a lie"},
+		{"tool_result", conv(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"sun"}]}`),
+			`message 0: content part 0 is of type "tool_result"`, "an answer that nobody would see"},
 		{"late answer", conv(oneC, sunny, ask, answer("c1", "again")), `message 3: no call with id "c1" waits`, "answered already"},
 		{"answer twice", conv(oneC, sunny, sunny), `message 2: no call with id "c1" waits`, "which one holds?"},
 		{"unknown answer", conv(oneC, answer("c9", "")), `message 1: no call with id "c9" waits`, "nobody asked"},
@@ -319,6 +341,16 @@ func TestReadMessagesAgainstWriter(t *testing.T) {
 			first := want.Turns[len(want.Turns)-n].Said
 			messages = append(messages, map[string]any{"role": "assistant", "content": first, "tool_calls": list})
 			messages = append(messages, rapid.Permutation(answers).Draw(t, "answers")...)
+		}
+		for len(messages) > 1 && rapid.Bool().Draw(t, "broken off") {
+			m := messages[len(messages)-1].(map[string]any)
+			if m["role"] != "tool" {
+				break
+			}
+			messages = messages[:len(messages)-1]
+			lost := &want.Turns[len(want.Turns)-1-(turnsOfLast-1)+slices.Index(lastIDs, m["tool_call_id"].(string))]
+			*lost = cut(*lost)
+			lost.Shown = eh.Transition{}
 		}
 		line, err := json.Marshal(map[string]any{"id": "x", "messages": messages})
 		if err != nil {

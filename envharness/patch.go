@@ -68,7 +68,7 @@ func cutPointer(pointer, parent string) (rest string, ok bool) {
 func applyPatch(ctx context.Context, s Snapshotter, set map[string]json.RawMessage) error {
 	snap, err := s.Snapshot(ctx)
 	if err != nil {
-		return fmt.Errorf("snapshot: %w", err)
+		return baseFailed(fmt.Errorf("snapshot: %w", err))
 	}
 	doc, err := decodeNumbers(snap)
 	if err != nil {

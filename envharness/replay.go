@@ -25,15 +25,22 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	if sameInstance(env, h.base) {
 		return Evidence{}, errors.New("replay: World.New returned the environment in use, not a fresh one")
 	}
-	h.setFresh(env)
 	defer func() {
-		h.setFresh(nil)
+		h.hold(&h.fresh, nil)
 		if cerr := closeBase(h.watch, env); cerr != nil && err == nil {
 			err = fmt.Errorf("replay: close: %w", cerr)
 		}
 	}()
+	if !h.hold(&h.fresh, env) {
+		return Evidence{}, fmt.Errorf("replay: %w", ErrClosed)
+	}
 	r := Harness{world: h.world, base: env, desc: h.desc, watch: h.watch}
-	r.abilities(env)
+	if err := r.callBase("replay: describe", func() error { r.abilities(env); return nil }); err != nil {
+		return Evidence{}, fmt.Errorf("replay: describe: %w", err)
+	}
+	if r.chain != nil {
+		r.chain.watch(h.watch)
+	}
 	vol, started := h.volatile, false
 	begin := func() error {
 		if started {
@@ -86,13 +93,6 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	return fresh, nil
 }
 
-// setFresh tells Close which environment a replay runs on.
-func (h *Harness) setFresh(env Environment) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.fresh = env
-}
-
 // sameInstance reports whether two environments share their memory. Those without any are never the same.
 func sameInstance(a, b Environment) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
@@ -134,16 +134,29 @@ func (h *Harness) redo(ctx context.Context, e *LogEntry, from Evidence) (*Transi
 // A volatile is what may differ between an episode and its replay.
 type volatile struct{ transition, state []string }
 
-func newVolatile(d Description) volatile {
+// volatilePointers are the places that [Description].Volatile can name, and whether it can go on below.
+var volatilePointers = map[string]bool{
+	"/observation": false, "/observation/text": false, "/observation/data": true, "/observation/actions": false, "/reward": false, "/reason": false,
+	"/error": false, "/error/class": false, "/error/message": false, "/error/retryable": false, "/info": true, "/state": true,
+}
+
+func newVolatile(d Description) (volatile, error) {
 	var v volatile
 	for _, p := range d.Volatile {
+		_, known := volatilePointers[p]
+		for place, goesOn := range volatilePointers {
+			known = known || goesOn && below(p, place)
+		}
+		if !known || badEscape.MatchString(p) {
+			return v, fmt.Errorf("volatile %q points to nothing that is compared", p)
+		}
 		if rest, ok := cutPointer(p, "/state"); ok {
 			v.state = append(v.state, rest)
 		} else {
 			v.transition = append(v.transition, p)
 		}
 	}
-	return v
+	return v, nil
 }
 
 // diff names the first part of a transition in which the replay differs, or nothing.
@@ -153,7 +166,7 @@ func (v volatile) diff(want, got *Transition) string {
 	case want.Observation.Text != got.Observation.Text:
 		return fmt.Sprintf("text %.60q, recorded %.60q", got.Observation.Text, want.Observation.Text)
 	case !sameObject(want.Observation.Data, got.Observation.Data):
-		return "data of the observation"
+		return firstDifference("/observation/data", want.Observation.Data, got.Observation.Data)
 	case !sameObservation(want.Observation, got.Observation):
 		return "admissible actions"
 	case want.Reward != got.Reward:
@@ -164,9 +177,49 @@ func (v volatile) diff(want, got *Transition) string {
 	case (want.Error == nil) != (got.Error == nil) || want.Error != nil && *want.Error != *got.Error:
 		return fmt.Sprintf("refusal %v, recorded %v", got.Error, want.Error)
 	case !sameObject(want.Info, got.Info):
-		return "info"
+		return firstDifference("/info", want.Info, got.Info)
 	}
 	return ""
+}
+
+// firstDifference names the first place, in the order of keys and items, in which two values that are not the same differ.
+func firstDifference(at string, want, got any) string {
+	switch want := want.(type) {
+	case map[string]any:
+		got, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		keys := make(map[string]bool)
+		for _, m := range []map[string]any{want, got} {
+			for k := range m {
+				keys[k] = true
+			}
+		}
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			w, recorded := want[k]
+			g, replayed := got[k]
+			switch below := at + "/" + escapeToken(k); {
+			case !recorded:
+				return below + " was not there"
+			case !replayed:
+				return below + " is not there"
+			case !sameValue(w, g):
+				return firstDifference(below, w, g)
+			}
+		}
+	case []any:
+		got, ok := got.([]any)
+		if !ok || len(got) != len(want) {
+			break
+		}
+		for i := range want {
+			if !sameValue(want[i], got[i]) {
+				return firstDifference(fmt.Sprintf("%s/%d", at, i), want[i], got[i])
+			}
+		}
+	}
+	return fmt.Sprintf("%s is %.60v, recorded %.60v", at, got, want)
 }
 
 // mask returns a transition without its volatile parts.

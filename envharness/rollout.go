@@ -40,7 +40,7 @@ type RolloutOptions struct {
 	// means ten seconds; EpisodeTimeout a whole rollout with the policy's time in it, zero means ten minutes. Negative means no bound.
 	StepTimeout, HookTimeout, EpisodeTimeout time.Duration
 	// Reruns is how often a rollout that infrastructure spoilt is played again from its beginning, with a new policy; nil means 2. What
-	// would only fail again (a component, the setup, the verifier) is not, unless it was late.
+	// would only fail again (a component, the setup) is not, unless it was late, and neither is one whose replay differed.
 	Reruns *int
 	// Kind goes into the traces; empty means [KindExploration].
 	Kind string
@@ -56,6 +56,8 @@ type batch struct {
 	newPolicy  func(slot int) (Policy, error)
 	o          RolloutOptions
 	reruns     int
+
+	complete bool // all tasks were played
 }
 
 func newBatch(w World, components []Component, newPolicy func(slot int) (Policy, error), o *RolloutOptions) (*batch, error) {
@@ -136,7 +138,8 @@ func Rollouts(
 // the traces in the order of the tasks, holding at most four for each of o.Parallel that wait for an earlier one. Leaving the loop stops
 // and closes everything, and so does ctx, whose error is then the last thing yielded. The sequence can be ranged over again if tasks can.
 //
-// tasks is pulled from one goroutine at a time.
+// Loop and tasks take turns, so that tasks may depend on what the loop has noted of the traces so far, as a curriculum does; but they must not
+// wait for a trace, and while they take their time nothing is yielded.
 func Stream(
 	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks iter.Seq[Task], o *RolloutOptions,
 ) iter.Seq2[Trace, error] {
@@ -151,7 +154,7 @@ func Stream(
 		}
 		ahead := make(map[int]Trace)
 		next := 0
-		for slot, t := range b.play(ctx, tasks, 0, 4*max(b.o.Parallel, 1)) {
+		for slot, t := range b.play(ctx, tasks, 0, 4*min(max(b.o.Parallel, 1), 1<<20)) {
 			ahead[slot] = t
 			for t, ok := ahead[next]; ok; t, ok = ahead[next] {
 				delete(ahead, next)
@@ -161,7 +164,7 @@ func Stream(
 				}
 			}
 		}
-		if ctx.Err() != nil {
+		if !b.complete {
 			yield(Trace{}, fmt.Errorf("envharness: rollouts: stopped after %d: %w", next, ctx.Err()))
 		}
 	}
@@ -187,62 +190,75 @@ func (b *batch) play(ctx context.Context, tasks iter.Seq[Task], total, window in
 		defer cancel()
 		pull, stop := iter.Pull(tasks)
 		defer stop()
-		n := max(b.o.Parallel, 1)
-		if total > 0 {
-			n = min(n, total)
-		}
-		for range n {
-			workers.Go(func() {
-				for j := range jobs {
-					t := b.rollout(ctx, j.task, j.slot)
-					if ctx.Err() != nil {
-						return // what was cut short says nothing
-					}
-					select {
-					case out <- played{j.slot, t}:
-					case <-ctx.Done(): // the loop was left
-						return
-					}
+		work := func() {
+			for j := range jobs {
+				t := b.rollout(ctx, j.task, j.slot)
+				if ctx.Err() != nil {
+					return // what was cut short says nothing
 				}
-			})
+				select {
+				case out <- played{j.slot, t}:
+				case <-ctx.Done(): // the loop was left
+					return
+				}
+			}
 		}
 		var (
-			next    job // to be given to a worker, if there is one
+			next    job // to be given to a worker, if it is ready
 			ready   bool
+			ended   bool             // no more tasks will come
 			slots   int              // pulled so far
 			first   int              // the first slot that was not yielded
 			ahead   = map[int]bool{} // those after it that were
 			done    int
-			pending = true // more tasks may come
+			started int // workers
+			busy    int // of them
 		)
+		took := func(p played) bool {
+			busy--
+			done++
+			for ahead[p.slot] = true; ahead[first]; first++ {
+				delete(ahead, first)
+			}
+			if b.o.Progress != nil {
+				b.o.Progress(done, total)
+			}
+			return yield(p.slot, p.trace)
+		}
 		for {
-			if pending && !ready && slots-first < max(window, 1) {
-				if next.task, pending = pull(); pending {
-					next.slot, ready = slots, true
+			select { // what is finished first, as pulling a task may take long, or depend on it
+			case p := <-out:
+				if !took(p) {
+					return
+				}
+				continue
+			default:
+			}
+			if !ended && !ready && slots-first < max(window, 1) {
+				task, ok := pull()
+				if ended = !ok; ok {
+					next, ready = job{slots, task}, true
 					slots++
 				}
 			}
-			if !ready && done == slots {
+			if ended && !ready && done == slots {
+				b.complete = true
 				return
 			}
-			give := jobs
-			if !ready {
-				give = nil
+			var give chan job
+			if ready {
+				give = jobs
+				if busy == started && started < max(b.o.Parallel, 1) {
+					workers.Go(work)
+					started++
+				}
 			}
 			select {
 			case give <- next:
 				ready = false
+				busy++
 			case p := <-out:
-				ahead[p.slot] = true
-				for ahead[first] {
-					delete(ahead, first)
-					first++
-				}
-				done++
-				if b.o.Progress != nil {
-					b.o.Progress(done, total)
-				}
-				if !yield(p.slot, p.trace) {
+				if !took(p) {
 					return
 				}
 			case <-ctx.Done():
@@ -255,57 +271,53 @@ func (b *batch) play(ctx context.Context, tasks iter.Seq[Task], total, window in
 // rollout plays one slot, again if infrastructure spoilt it.
 func (b *batch) rollout(ctx context.Context, task Task, slot int) Trace {
 	for again := 0; ; again++ {
-		t, late := b.attempt(ctx, task, slot)
+		t, hopeless := b.attempt(ctx, task, slot)
 		t.Reruns = again
-		if again == b.reruns || ctx.Err() != nil || !late && !t.End.rerun() {
+		if again == b.reruns || ctx.Err() != nil || hopeless {
 			return t
 		}
 	}
 }
 
-// rerun reports whether another attempt may turn out otherwise.
-func (r EndReason) rerun() bool { return r == EndEnvError || r == EndTimeout || r == EndPolicyInfra }
+// rerun reports whether another attempt may turn out otherwise. A verifier may be a service.
+func (r EndReason) rerun() bool {
+	return r == EndEnvError || r == EndTimeout || r == EndPolicyInfra || r == EndVerifierError
+}
 
-// attempt plays one episode on a goroutine of its own and gives it up if it is late.
-func (b *batch) attempt(ctx context.Context, task Task, slot int) (t Trace, late bool) {
+// attempt plays one episode on a goroutine of its own and gives it up if it is late. It is hopeless to play it again if it is valid, or if it
+// would only fail again.
+func (b *batch) attempt(ctx context.Context, task Task, slot int) (t Trace, hopeless bool) {
 	t = Trace{Slot: slot, Kind: b.o.Kind, Task: copyTask(task)}
 	if task.Seed != nil {
 		t.Seed = *task.Seed
 	} else {
 		t.Seed = deriveSeed(b.o.Seed, "seed/task/"+task.ID, 0)
 	}
-	h, err := New(b.world, b.components...)
-	if err != nil { // it passed before, so a component's Spec or Check is not constant
-		t.fail(&failure{EndComponentError, err})
-		return t, false
-	}
-	h.recording = true
-	h.watch = &watch{step: b.o.StepTimeout, hook: b.o.HookTimeout, since: time.Now()}
-	for _, l := range h.levels {
-		t.Components = append(t.Components, l.spec)
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &runner{h: h, trace: t, maxTurns: b.o.MaxTurns}
+	r := &runner{
+		batch: b, trace: t, watch: &watch{step: b.o.StepTimeout, hook: b.o.HookTimeout, since: time.Now()},
+	}
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
-		r.run(ctx, b.newPolicy, task.ID)
+		r.run(ctx, t.Task)
 	}()
-	if b.wait(ctx, cancel, h, returned) {
-		return r.trace, h.watch.gaveUp() != nil
+	if b.wait(ctx, cancel, r, returned) {
+		late := r.watch.gaveUp() != nil // and may have made it all the same
+		return r.trace, r.tampered || !r.trace.End.rerun() && !(late && r.trace.End.Infra())
 	}
-	return r.abandon(ctx), true
+	return r.abandon(ctx), false
 }
 
 // wait waits for an episode to return, cancels it when it takes too long, and reports whether it returned in the end.
-func (b *batch) wait(ctx context.Context, cancel context.CancelCauseFunc, h *Harness, returned <-chan struct{}) bool {
+func (b *batch) wait(ctx context.Context, cancel context.CancelCauseFunc, r *runner, returned <-chan struct{}) bool {
 	var end time.Time
 	now := time.Now()
 	if b.o.EpisodeTimeout > 0 {
 		end = now.Add(b.o.EpisodeTimeout)
 	}
-	left, _ := h.watch.check(now, end)
+	left, _ := r.watch.check(now, end)
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	for ctx.Err() == nil {
@@ -314,23 +326,36 @@ func (b *batch) wait(ctx context.Context, cancel context.CancelCauseFunc, h *Har
 			return true
 		case <-ctx.Done():
 		case <-timer.C:
-			left, late := h.watch.check(time.Now(), end)
+			left, late := r.watch.check(time.Now(), end)
 			if late != nil {
 				cancel(late)
 			}
 			timer.Reset(left)
 		}
 	}
-	for _, last := range []func(){func() {}, func() { go h.close(nil) }} { // Close may hang as well, and is not what the episode hangs in
-		last()
-		timer.Reset(grace)
+	timer.Reset(grace)
+	select {
+	case <-returned:
+		return true
+	case <-timer.C:
+	}
+	closed := make(chan struct{})
+	go func() { // Close may hang as well, and is not what the episode hangs in
+		defer close(closed)
+		r.close()
+	}()
+	timer.Reset(grace)
+	for returned != nil || closed != nil {
 		select {
 		case <-returned:
-			return true
+			returned = nil
+		case <-closed:
+			closed = nil
 		case <-timer.C:
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // fail makes the trace Invalid.
@@ -345,12 +370,24 @@ func (t *Trace) fail(err error) {
 
 // A runner plays one episode and keeps its trace.
 type runner struct {
-	h        *Harness
-	maxTurns int
+	*batch
+	watch    *watch
+	tampered bool // the replay differed
 
-	mu        sync.Mutex // guards what follows against abandon
+	mu        sync.Mutex // guards what follows against abandon and close
+	h         *Harness
 	trace     Trace
 	abandoned bool
+}
+
+// close closes the environments of an episode that hangs.
+func (r *runner) close() {
+	r.mu.Lock()
+	h := r.h
+	r.mu.Unlock()
+	if h != nil {
+		_ = h.close(nil) // there is a worse error
+	}
 }
 
 // note changes the trace, unless nobody waits for it any more.
@@ -373,22 +410,30 @@ func (r *runner) abandon(ctx context.Context) Trace {
 }
 
 // run plays the episode, judges it and closes the harness, whatever foreign code does.
-func (r *runner) run(ctx context.Context, newPolicy func(int) (Policy, error), task string) {
+func (r *runner) run(ctx context.Context, task Task) {
 	finished := false
 	defer func() {
-		if !finished {
+		switch p := recover(); {
+		case p != nil: // there is foreign code in errors and in what they wrap
+			r.note(func(t *Trace) { t.fail(&failure{EndEnvError, panicError{p}}) })
+		case !finished:
 			r.note(func(t *Trace) { t.fail(&failure{EndEnvError, errors.New("foreign code ended its goroutine")}) })
 		}
-		err := r.h.Close()
+		var err error
+		if r.h != nil {
+			err = r.h.Close()
+		}
 		r.note(func(t *Trace) {
-			if f := r.h.watch.gaveUp(); f != nil { // whatever it returned afterwards
+			if f := r.watch.gaveUp(); f != nil { // whatever it returned afterwards
 				t.fail(f)
 			} else if err != nil && t.Cause == "" {
 				t.Cause = "close: " + err.Error()
 			}
 		})
 	}()
-	if err := r.play(ctx, newPolicy, task); err != nil {
+	if err := r.open(); err != nil {
+		r.note(func(t *Trace) { t.fail(err) })
+	} else if err := r.play(ctx, task); err != nil {
 		r.note(func(t *Trace) { t.fail(err) })
 	} else {
 		r.judge(ctx)
@@ -396,10 +441,29 @@ func (r *runner) run(ctx context.Context, newPolicy func(int) (Policy, error), t
 	finished = true
 }
 
+// open makes the harness.
+func (r *runner) open() error {
+	h, err := watched(r.watch, site{siteHook, "components", "spec"}, func() (*Harness, error) { return New(r.world, r.components...) })
+	if err != nil { // it passed before, so a component's Spec or Check is not constant
+		return &failure{EndComponentError, err}
+	}
+	h.recording, h.watch = true, r.watch
+	r.note(func(t *Trace) {
+		r.h = h
+		for _, l := range h.levels {
+			t.Components = append(t.Components, l.spec)
+		}
+	})
+	if r.h == nil {
+		return errors.New("nobody waits")
+	}
+	return nil
+}
+
 // play runs the episode to its end. An error makes it Invalid.
-func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), task string) error {
+func (r *runner) play(ctx context.Context, task Task) error {
 	h := r.h
-	policy, err := watched(h.watch, site{kind: sitePolicy}, func() (Policy, error) { return newPolicy(r.trace.Slot) })
+	policy, err := watched(h.watch, site{kind: sitePolicy}, func() (Policy, error) { return r.newPolicy(r.trace.Slot) })
 	if err == nil && policy == nil {
 		err = errors.New("newPolicy returned none")
 	}
@@ -418,7 +482,8 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 		}
 		turn.Shown, _ = copyObservation(obs) // checked where it came from
 		turn.Index, turn.Tools, turn.Left = h.turn, slices.Clone(h.tools), h.left(h.turn)
-		var tt TurnTrace
+		tt := TurnTrace{Left: turn.Left}
+		tools := h.tools
 		a, err := watched(h.watch, site{kind: sitePolicy}, func() (Action, error) {
 			a, err := policy.Act(ctx, turn)
 			if explainer != nil {
@@ -434,11 +499,17 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 		case ctx.Err() == nil && errors.Is(err, ErrBadAction) && !errors.Is(err, ErrInfra):
 			t, err = h.invalid(ctx, strings.TrimPrefix(err.Error(), ErrBadAction.Error()+": "))
 		default:
+			if tt.Said != "" || tt.Tokens != 0 {
+				r.note(func(trace *Trace) { trace.Turns = append(trace.Turns, TurnTrace{Said: tt.Said, Tokens: tt.Tokens}) })
+			}
 			return r.policyEnds(ctx, err)
 		}
 		tt.Applied, tt.Raw, tt.Layers = h.applied, h.raw, h.takeLayers()
 		if err == nil {
 			tt.Shown = *t
+			if !slices.EqualFunc(tools, h.tools, sameTool) {
+				tt.Tools = h.tools
+			}
 		}
 		r.note(func(trace *Trace) { trace.Turns = append(trace.Turns, tt) })
 		if err != nil {
@@ -449,21 +520,21 @@ func (r *runner) play(ctx context.Context, newPolicy func(int) (Policy, error), 
 	return nil
 }
 
-func (r *runner) reset(ctx context.Context, task string) (Observation, error) {
+func (r *runner) reset(ctx context.Context, task Task) (Observation, error) {
 	h := r.h
-	obs, err := h.startEpisode(ctx, ResetOptions{Task: task, Seed: new(r.trace.Seed)})
-	r.note(func(t *Trace) {
-		t.Log, t.Layers, t.Shown = slices.Clone(h.log), h.takeLayers(), obs
-	})
-	if err != nil {
-		return Observation{}, err
+	if err := h.open(ctx); err != nil { // to know the environment's limit
+		return Observation{}, h.fault(ctx, EndEnvError, "open", err)
 	}
-	if r.maxTurns > 0 && (h.maxTurns == 0 || r.maxTurns < h.maxTurns) {
-		h.maxTurns = r.maxTurns
+	if m := r.o.MaxTurns; m > 0 && (h.maxTurns == 0 || m < h.maxTurns) {
+		h.maxTurns = m
 	} else if h.maxTurns == 0 {
 		h.maxTurns = defaultMaxTurns
 	}
-	return obs, nil
+	obs, err := h.startEpisode(ctx, ResetOptions{Task: task.ID, Seed: new(r.trace.Seed), Options: task.Options})
+	r.note(func(t *Trace) {
+		t.Log, t.Layers, t.Shown, t.Tools = slices.Clone(h.log), h.takeLayers(), obs, h.tools
+	})
+	return obs, err
 }
 
 // policyEnds ends the episode with an error of the policy.
@@ -485,10 +556,14 @@ func (r *runner) policyEnds(ctx context.Context, err error) error {
 // judge fills in the verdict of an episode that came to its end.
 func (r *runner) judge(ctx context.Context) {
 	v, err := r.h.judge(ctx)
+	r.tampered = errors.Is(err, ErrTamper)
 	r.note(func(t *Trace) {
 		t.End, t.Verdict = r.h.end, v
-		if err != nil {
+		switch {
+		case err != nil:
 			t.fail(err)
+		case v.Status == Invalid: // the verifier's own word
+			t.End, t.Cause = EndVerifierError, "envharness: verifier_error: "+v.Reason
 		}
 	})
 }

@@ -210,12 +210,12 @@ func TestTraceHoldsBothSides(t *testing.T) {
 		Layers: []eh.Layer{shouted(raw0)},
 		Shown:  up(raw0),
 		Turns: []eh.TurnTrace{
-			{Proposed: act(0, 1, "add"), Applied: act(1, 0, "add"), Raw: &eh.Transition{Observation: raw1}, Shown: eh.Transition{Observation: up(raw1)},
+			{Left: 4, Proposed: act(0, 1, "add"), Applied: act(1, 0, "add"), Raw: &eh.Transition{Observation: raw1}, Shown: eh.Transition{Observation: up(raw1)},
 				Layers: []eh.Layer{{Component: "swap", Edit: "replace", ActionIn: act(0, 1, "add"), ActionOut: act(1, 0, "add")}, shouted(raw1)}},
-			{Proposed: act(0, 1, "mul"), Shown: eh.Transition{Observation: blocked, Error: &eh.ActionError{Class: eh.ClassPermission, Message: "no mul"}},
+			{Left: 3, Proposed: act(0, 1, "mul"), Shown: eh.Transition{Observation: blocked, Error: &eh.ActionError{Class: eh.ClassPermission, Message: "no mul"}},
 				Layers: []eh.Layer{shouted(raw1), {Component: "rule", Edit: "block", Reason: "no mul", ActionIn: act(0, 1, "mul")}}},
-			{Shown: eh.Transition{Observation: invalid, Error: &eh.ActionError{Class: eh.ClassBadArgs, Message: "no JSON"}}, Layers: []eh.Layer{shouted(raw1)}},
-			{Proposed: act(0, 1, "add"), Applied: act(0, 1, "add"), Raw: &eh.Transition{Observation: raw2}, Layers: []eh.Layer{shouted(raw2)},
+			{Left: 2, Shown: eh.Transition{Observation: invalid, Error: &eh.ActionError{Class: eh.ClassBadArgs, Message: "no JSON"}}, Layers: []eh.Layer{shouted(raw1)}},
+			{Left: 1, Proposed: act(0, 1, "add"), Applied: act(0, 1, "add"), Raw: &eh.Transition{Observation: raw2}, Layers: []eh.Layer{shouted(raw2)},
 				Shown: eh.Transition{Observation: raw2, Truncated: true, Reason: "max_turns"}},
 		},
 		Verdict: eh.Verdict{Status: eh.Fail, Unreplayed: true}, End: eh.EndMaxTurns,
@@ -249,8 +249,8 @@ func TestTraceOfTransitionEdits(t *testing.T) {
 	layer := eh.Layer{Component: "both", ObservationIn: text("hello"), ObservationOut: text("TO")}
 	raw := &eh.Transition{Observation: *text("hello")}
 	want := []eh.TurnTrace{
-		{Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer}, Shown: eh.Transition{Observation: *text("TO")}},
-		{Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer, {Component: "cut", Edit: "truncate", Reason: "tired"}},
+		{Left: 50, Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer}, Shown: eh.Transition{Observation: *text("TO")}},
+		{Left: 49, Proposed: &stop, Applied: &stop, Raw: raw, Layers: []eh.Layer{layer, {Component: "cut", Edit: "truncate", Reason: "tired"}},
 			Shown: eh.Transition{Observation: *text("hello"), Truncated: true, Reason: "budget:cut:tired"}},
 	}
 	if d := cmp.Diff(want, traces[0].Turns); d != "" {

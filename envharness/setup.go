@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Setup is a component that starts every episode further along: the actions are carried out on the base before the first turn, below
@@ -16,6 +15,8 @@ import (
 // The reset fails with [ErrStart], naming index and action, if an action is refused or errs or ends the episode, if the counters
 // cannot be rewound although the base declares MaxTurns, if no admissible action is left, or if the verifier does not say [Fail] of the
 // start. No actions: nothing happens, no rewind either.
+//
+// The actions are the same for every task. For others with each task, give [Rules] of axis S0 with a Start hook.
 //
 // Tag start_replay, axis S0; the params are the struct, which must not be changed once it was given to [New]. It is sound under
 // exactly the conditions that the reset checks.
@@ -67,6 +68,9 @@ func (h *Harness) setup(ctx context.Context) error {
 		if err != nil || h.stateErr != nil {
 			return h.hookFault(ctx, i, "start", err)
 		}
+		if len(edits) > 0 && l.spec.Axis != AxisStart {
+			return h.fault(ctx, EndComponentError, l.spec.ID, fmt.Errorf("%w: edits of the start by a component of axis %s", ErrOrder, l.spec.Axis))
+		}
 		for k, e := range slices.Clone(edits) {
 			what, err := h.editStart(ctx, e)
 			if err != nil {
@@ -109,7 +113,7 @@ func (h *Harness) setup(ctx context.Context) error {
 // String names the edit in an error.
 func (e StartEdit) String() string {
 	if e.Set == nil {
-		return "(" + strings.TrimSpace(e.Action.Name+" "+string(e.Action.Args)) + ")"
+		return "(" + e.Action.String() + ")"
 	}
 	return fmt.Sprintf("of %d values", len(e.Set))
 }
@@ -120,11 +124,14 @@ func (h *Harness) editStart(ctx context.Context, e StartEdit) (what string, err 
 		return "patch", h.patch(ctx, e.Set)
 	}
 	t, err := h.stepLogged(ctx, LogReplay, copyAction(e.Action))
-	if err == nil {
-		err = refusal(t)
+	if err != nil {
+		return "action", baseFailed(err)
 	}
-	return "action", err
+	return "action", refusal(t)
 }
+
+// baseFailed marks a failure during a setup as the base's own.
+func baseFailed(err error) error { return &failure{EndEnvError, err} }
 
 func refusal(t *Transition) error {
 	switch {
@@ -139,13 +146,13 @@ func refusal(t *Transition) error {
 func (h *Harness) rewind(ctx context.Context) error {
 	if h.rewinder == nil {
 		if h.desc.MaxTurns > 0 {
-			return errors.New("the environment counts turns and cannot rewind them")
+			return errors.New("the environment has a limit on turns and cannot rewind them: it is no Rewinder")
 		}
 		return nil
 	}
 	err := h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) })
 	if err != nil {
-		return fmt.Errorf("rewind: %w", err)
+		return baseFailed(fmt.Errorf("rewind: %w", err))
 	}
 	h.public = nil
 	_, err = h.record(LogRewind, Action{}, Transition{})

@@ -28,6 +28,10 @@ func Canonical(components []Component) []Component {
 	return sorted
 }
 
+func aroundChain(s ComponentSpec) error {
+	return fmt.Errorf("%w: %q (axis %s) must not be around a chain: put it around a leg", ErrOrder, s.ID, s.Axis)
+}
+
 // stack checks the components, innermost first, and gives each its id.
 func stack(components []Component, chain bool) ([]level, error) {
 	levels := make([]level, len(components))
@@ -59,7 +63,7 @@ func stack(components []Component, chain bool) ([]level, error) {
 		if spec.Axis.class() < 0 {
 			errs = append(errs, fmt.Errorf("envharness: component %q: unknown axis %q", spec.ID, spec.Axis))
 		} else if chain && spec.Axis == AxisStart {
-			errs = append(errs, fmt.Errorf("%w: %q (axis %s) must not be around a chain: put it around a leg", ErrOrder, spec.ID, spec.Axis))
+			errs = append(errs, aroundChain(spec))
 		} else if i > 0 && levels[i-1].spec.Axis.class() > spec.Axis.class() {
 			inner := levels[i-1].spec
 			errs = append(errs, fmt.Errorf("%w: %q (axis %s) must not be around %q (axis %s)",

@@ -376,10 +376,10 @@ func TestReruns(t *testing.T) {
 		{"illegal start", always, nil, good, nil, []eh.Component{eh.Setup{Actions: []eh.Action{{Name: "x"}}}}, nil, 0, 1, eh.EndComponentError,
 			eh.Invalid, "it would fail again"},
 		{"verifier errs", always, nil, good, func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{}, errBoom }, nil, nil,
-			0, 1, eh.EndVerifierError, eh.Invalid, "it would fail again"},
+			2, 3, eh.EndVerifierError, eh.Invalid, "a verifier may be a service"},
 		{"verifier says invalid", always, nil, good,
 			func(context.Context, eh.Evidence) (eh.Verdict, error) { return eh.Verdict{Reason: "unclear"}, nil }, nil, nil,
-			0, 1, eh.EndTerminated, eh.Invalid, "that is its answer"},
+			2, 3, eh.EndVerifierError, eh.Invalid, "it may know next time"},
 	}
 	for _, tt := range tests {
 		if tt.reason == "" {

@@ -29,10 +29,13 @@ type Trace struct {
 	// Log holds the calls on the base before the first turn: the reset, then the setup. Together with Applied and Raw of every turn
 	// that has a Raw it is the Log of the [Evidence]; the states in the Evidence are not in a Trace.
 	Log []LogEntry `json:"log,omitzero"`
-	// Layers are the changes to the first observation and Shown is the first observation after them.
-	Layers  []Layer     `json:"layers,omitzero"`
-	Shown   Observation `json:"shown"`
-	Turns   []TurnTrace `json:"turns,omitzero"` // in order of time
+	// Layers are the changes to the first observation and to the tools; Shown and Tools are the first observation and the tools after them.
+	Layers []Layer     `json:"layers,omitzero"`
+	Shown  Observation `json:"shown"`
+	Tools  []Tool      `json:"tools,omitzero"`
+	// Turns are in order of time. An answer with which the policy ended the episode, and of which it can tell something ([Explainer]), is a
+	// last one with Said and Tokens alone; it used up no turn.
+	Turns   []TurnTrace `json:"turns,omitzero"`
 	Verdict Verdict     `json:"verdict"`
 	End     EndReason   `json:"end_reason"`
 	Cause   string      `json:"cause,omitempty"` // the error behind an [Invalid] verdict, or one that the policy ended with, or that of Close
@@ -42,11 +45,13 @@ type Trace struct {
 type TurnTrace struct {
 	Said     string      `json:"said,omitempty"` // the policy's answer as it gave it, and the tokens it took; see [Explainer]
 	Tokens   int         `json:"tokens,omitempty"`
+	Left     int         `json:"left,omitempty"`     // turns left, this one included, as in [Turn]
 	Proposed *Action     `json:"proposed,omitempty"` // by the policy; nil if its answer could not be read
 	Layers   []Layer     `json:"layers,omitzero"`    // components that changed something, innermost first
 	Applied  *Action     `json:"applied,omitempty"`  // what reached the base; nil if the base was not stepped
 	Raw      *Transition `json:"raw,omitempty"`      // the base's result; nil if the base was not stepped or failed
 	Shown    Transition  `json:"shown"`              // after all components, with the flags and the reason of an end; zero if the harness failed
+	Tools    []Tool      `json:"tools,omitzero"`     // those shown from now on, if they changed
 }
 
 // A Layer records what one component changed in one turn.
@@ -63,12 +68,16 @@ type Layer struct {
 	ObservationIn  *Observation `json:"observation_in,omitempty"`  // from inside, if it was changed
 	ObservationOut *Observation `json:"observation_out,omitempty"` // as it went further out
 
+	ToolsIn  []Tool `json:"tools_in,omitzero"`  // from inside, if they were changed, at the start and when the base changes its own
+	ToolsOut []Tool `json:"tools_out,omitzero"` // as they went further out
+
 	ErrorIn  *ActionError `json:"error_in,omitempty"`  // the refusal from inside, if a [TransitionEdit] replaced it
 	ErrorOut *ActionError `json:"error_out,omitempty"` // as it went further out
 }
 
 // SuccessRate returns the share of Pass among the traces with a valid verdict. [Invalid] ones never count as failures: with fewer than need
-// valid ones, or none, there is no rate, and the error is an [ErrInsufficient]. With need = len(traces) all must be valid.
+// valid ones, or none, there is no rate, and the error is an [ErrInsufficient]. With need = len(traces) all must be valid. Verdicts marked
+// Unreplayed count as the others do.
 func SuccessRate(traces []Trace, need int) (float64, error) {
 	pass, valid := 0, 0
 	for i := range traces {
@@ -131,6 +140,8 @@ func WriteTraces(w io.Writer, traces []Trace) error {
 
 // writable returns a copy of t in which all arguments and parameters are JSON in UTF-8.
 func writable(t Trace) Trace {
+	t.Task.Options = writableRaw(t.Task.Options)
+	t.Tools = writableTools(t.Tools)
 	t.Components = slices.Clone(t.Components)
 	for i := range t.Components {
 		t.Components[i].Params = writableRaw(t.Components[i].Params)
@@ -146,7 +157,7 @@ func writable(t Trace) Trace {
 	for i := range t.Turns {
 		u := &t.Turns[i]
 		u.Proposed, u.Applied, u.Layers = writableAction(u.Proposed), writableAction(u.Applied), writableLayers(u.Layers)
-		u.Raw, u.Shown = writableTransition(u.Raw), *writableTransition(&u.Shown)
+		u.Raw, u.Shown, u.Tools = writableTransition(u.Raw), *writableTransition(&u.Shown), writableTools(u.Tools)
 	}
 	return t
 }
@@ -157,6 +168,7 @@ func writableLayers(ls []Layer) []Layer {
 		l := &ls[i]
 		l.ActionIn, l.ActionOut = writableAction(l.ActionIn), writableAction(l.ActionOut)
 		l.ObservationIn, l.ObservationOut = writableObservation(l.ObservationIn), writableObservation(l.ObservationOut)
+		l.ToolsIn, l.ToolsOut = writableTools(l.ToolsIn), writableTools(l.ToolsOut)
 	}
 	return ls
 }
@@ -187,6 +199,14 @@ func writableAction(a *Action) *Action {
 		return nil
 	}
 	return &Action{Name: a.Name, Args: writableRaw(a.Args)}
+}
+
+func writableTools(ts []Tool) []Tool {
+	ts = slices.Clone(ts)
+	for i := range ts {
+		ts[i].Schema = writableRaw(ts[i].Schema)
+	}
+	return ts
 }
 
 func writableRaw(doc json.RawMessage) json.RawMessage {

@@ -1,6 +1,7 @@
 package envharness
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -82,9 +83,9 @@ func (w *watch) check(now, end time.Time) (time.Duration, *failure) {
 			w.late = &failure{w.in.blame(), fmt.Errorf("%s: no answer within %v", w.in, limit)}
 			return 0, w.late
 		}
-		return min(wait, left), nil
+		wait = min(wait, left)
 	}
-	for _, limit := range []time.Duration{w.step, w.hook} { // a call that starts now
+	for _, limit := range []time.Duration{w.step, w.hook} { // a call that starts after this one, or now
 		if limit > 0 {
 			wait = min(wait, limit)
 		}
@@ -139,7 +140,19 @@ func guard[T any](f func() (T, error)) (v T, err error) {
 			err = panicError{p}
 		}
 	}()
-	return f()
+	v, err = f()
+	probe(err)
+	return v, err
+}
+
+// probe calls the methods of a foreign error where a panic in them is caught: a nil pointer that was returned as an error has some, too.
+func probe(err error) {
+	if err == nil {
+		return
+	}
+	_ = err.Error()
+	_ = errors.Is(err, ErrInfra)
+	_, _ = errors.AsType[*failure](err)
 }
 
 // watched is guard under the eyes of a watch.
