@@ -100,6 +100,9 @@ func appendNumber(b []byte, s string) ([]byte, error) {
 		}
 		return append(b, s...), nil
 	}
+	if !json.Valid([]byte(s)) { // ParseFloat reads more than JSON allows
+		return nil, fmt.Errorf("%q is not a number", s)
+	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return nil, err

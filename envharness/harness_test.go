@@ -1130,3 +1130,15 @@ func TestToolLists(t *testing.T) {
 		t.Errorf("after a failed reset: %v, tools %v", err, h.Tools())
 	}
 }
+
+// Canonical leaves it to New to refuse what is no component.
+func TestCanonical(t *testing.T) {
+	var none *fickle
+	got := eh.Canonical([]eh.Component{ruleID("b", eh.AxisBudget, eh.Hooks{}), ruleID("o", eh.AxisObservation, eh.Hooks{}), none, ruleID("a", eh.AxisAction, eh.Hooks{}), eh.Setup{}})
+	if got[0] != eh.Component(none) || got[1].Spec().Axis != eh.AxisStart || got[2].Spec().ID != "o" || got[3].Spec().ID != "a" || got[4].Spec().ID != "b" {
+		t.Errorf("%v", got)
+	}
+	if _, err := eh.New(worldOf(&toy{}), got...); err == nil {
+		t.Error("a nil pointer is accepted")
+	}
+}

@@ -226,7 +226,7 @@ func TestReadMessagesRefuses(t *testing.T) {
 			"the assistant went on"},
 		{"one of two unanswered", conv(done, calls("", `""`, `""`), answer("c1", ""), done), "message 3: turn 2, the call of w2, has no answer",
 			"each call"},
-		{"tool_use", conv(ask, `{"role":"assistant","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"a","name":"w","input":{}}]}`),
+		{"tool_use", conv(ask, `{"role":"assistant","content":[{"type":"text","text":"Hm."},{"type":"tool_use","id":"a","name":"w"}]}`),
 			`message 1: content part 1 is of type "tool_use"`, "a turn without an action would be a lie"},
 		{"tool_result", conv(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"sun"}]}`),
 			`message 0: content part 0 is of type "tool_result"`, "an answer that nobody would see"},
@@ -316,6 +316,7 @@ func TestReadMessagesAgainstWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := imported("x", word.Draw(t, "shown"), "")
 		messages := []any{map[string]any{"role": "user", "content": want.Shown.Text}}
+		turnOf := map[string]int{} // the call of an id, used last
 		for range rapid.IntRange(0, 4).Draw(t, "messages") {
 			said1 := rapid.OneOf(rapid.Just(""), word).Draw(t, "said")
 			n := rapid.IntRange(0, 3).Draw(t, "calls")
@@ -333,6 +334,7 @@ func TestReadMessagesAgainstWriter(t *testing.T) {
 					t.Fatal(err)
 				}
 				id := fmt.Sprint("call", i)
+				turnOf[id] = len(want.Turns)
 				list = append(list, map[string]any{"id": id, "type": "function", "function": map[string]any{"name": name, "arguments": string(args)}})
 				answers = append(answers, map[string]any{"role": "tool", "tool_call_id": id, "content": shown})
 				want.Turns = append(want.Turns, called(said1, name, string(args), shown))
@@ -348,7 +350,7 @@ func TestReadMessagesAgainstWriter(t *testing.T) {
 				break
 			}
 			messages = messages[:len(messages)-1]
-			lost := &want.Turns[len(want.Turns)-1-(turnsOfLast-1)+slices.Index(lastIDs, m["tool_call_id"].(string))]
+			lost := &want.Turns[turnOf[m["tool_call_id"].(string)]]
 			*lost = cut(*lost)
 			lost.Shown = eh.Transition{}
 		}

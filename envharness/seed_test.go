@@ -140,3 +140,12 @@ func FuzzCanonicalJSON(f *testing.F) {
 		}
 	})
 }
+
+// ParseFloat knows more numbers than JSON.
+func TestCanonicalJSONNumbers(t *testing.T) {
+	for _, n := range []json.Number{"0x1.8p1", "+1.5", "1e", ".5", "1_0.0", "Inf", "1.", "01.5"} {
+		if b, err := eh.CanonicalJSON(n); err == nil {
+			t.Errorf("%s became %s", n, b)
+		}
+	}
+}

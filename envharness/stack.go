@@ -24,7 +24,11 @@ func (a Axis) class() int {
 // to choose, as they were.
 func Canonical(components []Component) []Component {
 	sorted := slices.Clone(components)
-	slices.SortStableFunc(sorted, func(a, b Component) int { return cmp.Compare(a.Spec().Axis.class(), b.Spec().Axis.class()) })
+	class := func(c Component) int { // what New will refuse comes first
+		spec, _ := guard(func() (ComponentSpec, error) { return c.Spec(), nil })
+		return spec.Axis.class()
+	}
+	slices.SortStableFunc(sorted, func(a, b Component) int { return cmp.Compare(class(a), class(b)) })
 	return sorted
 }
 

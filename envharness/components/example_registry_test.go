@@ -237,7 +237,7 @@ func ExampleSpec() {
 	// Output:
 	// "[switched to new task]\n\n\n\ntarget=24, numbers=[3, 3, 8, 8]"
 	// "target=24, numbers=[3, 3, 8, 8]"
-	// fail leg 0: 4 numbers are left
+	// fail leg 0 failed: 4 numbers are left
 }
 
 // Equal specifications have equal hashes, however they are written.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -32,8 +33,8 @@ type Match struct {
 }
 
 func (m Match) check() error {
-	if _, err := path.Match(m.Tool, ""); err != nil {
-		return fmt.Errorf("tool pattern %q: %w", m.Tool, err)
+	if err := checkPattern(m.Tool); err != nil {
+		return err
 	}
 	if _, err := envharness.CanonicalJSON(m.Args); err != nil {
 		return fmt.Errorf("arguments of pattern %q: %w", m.Tool, err)
@@ -71,10 +72,20 @@ func equalJSON(a, b any) bool {
 	return errors.Join(errX, errY) == nil && bytes.Equal(x, y)
 }
 
+func checkPattern(p string) error {
+	if _, err := path.Match(p, ""); err != nil {
+		return fmt.Errorf("tool pattern %q: %w", p, err)
+	}
+	if !utf8.ValidString(p) {
+		return fmt.Errorf("tool pattern %q is not UTF-8, so that no file can hold it", p)
+	}
+	return nil
+}
+
 func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
-		if _, err := path.Match(p, ""); err != nil {
-			return fmt.Errorf("tool pattern %q: %w", p, err)
+		if err := checkPattern(p); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -161,21 +161,41 @@ func (r *Registry) Entries(components ...envharness.Component) ([]Entry, error) 
 	entries := make([]Entry, len(components))
 	var ids naming
 	for i, c := range components {
-		if c == nil {
-			return nil, fmt.Errorf("%w: component %d is nil", ErrNotSerialisable, i)
-		}
-		spec := c.Spec()
-		k, known := r.find(spec.Tag)
-		if !known {
-			return nil, fmt.Errorf("%w: component %d: tag %q is unknown", ErrNotSerialisable, i, spec.Tag)
-		}
-		params, err := k.rebuild(c)
+		e, id, err := r.entry(c)
 		if err != nil {
-			return nil, fmt.Errorf("%w: component %d (%s): %w", ErrNotSerialisable, i, spec.Tag, err)
+			return nil, fmt.Errorf("%w: component %d: %w", ErrNotSerialisable, i, err)
 		}
-		entries[i] = Entry{Tag: k.Tag, Version: k.Version, ID: ids.name(spec.Tag, spec.ID), Params: params}
+		e.ID = ids.name(e.Tag, id)
+		entries[i] = e
 	}
 	return entries, nil
+}
+
+// entry writes one component, with the id that it has, if it has one.
+func (r *Registry) entry(c envharness.Component) (e Entry, id string, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a nil pointer, for example
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if c == nil {
+		return e, "", errors.New("it is nil")
+	}
+	spec := c.Spec()
+	k, known := r.find(spec.Tag)
+	if !known {
+		return e, "", fmt.Errorf("tag %q is unknown", spec.Tag)
+	}
+	if checked, ok := c.(interface{ Check() error }); ok {
+		if err := checked.Check(); err != nil { // its parameters may be none that can be written
+			return e, "", fmt.Errorf("%s: %w", spec.Tag, err)
+		}
+	}
+	params, err := k.rebuild(c)
+	if err != nil {
+		return e, "", fmt.Errorf("%s: %w", spec.Tag, err)
+	}
+	return Entry{Tag: k.Tag, Version: k.Version, Params: params}, spec.ID, nil
 }
 
 // rebuild returns the parameters of c in canonical form if the kind builds the same from them.

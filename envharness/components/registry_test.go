@@ -586,3 +586,17 @@ func TestPackageComment(t *testing.T) {
 		t.Errorf("(-catalogue +comment):\n%s", d)
 	}
 }
+
+// What cannot be written, or cannot be rebuilt as it is, is not in a file.
+func TestEntriesRefusesWhatCannotBeWritten(t *testing.T) {
+	for name, c := range map[string]envharness.Component{
+		"arguments that are no JSON": envharness.Setup{Actions: []envharness.Action{{Name: "x", Args: json.RawMessage("{")}}},
+		"value that is no JSON":      components.StartPatch{Set: map[string]json.RawMessage{"/a": json.RawMessage("{")}},
+		"pattern that is not UTF-8":  components.Block{Tools: []string{"\xff"}},
+		"nil pointer":                (*components.Block)(nil),
+	} {
+		if entries, err := components.Catalogue().Entries(c); !errors.Is(err, components.ErrNotSerialisable) {
+			t.Errorf("%s: %+v, %v", name, entries, err)
+		}
+	}
+}

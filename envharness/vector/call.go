@@ -61,6 +61,9 @@ func (v *Vector) run(ctx context.Context, slots []int, serve func(*lane)) ([]Res
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("vector: %w", err)
 	}
+	if len(slots) == 0 { // of the zero Vector
+		return nil, envharness.ErrNeedReset
+	}
 	c := &call{v: v, ctx: ctx, slots: slots, serve: serve, done: make(chan struct{}), results: make([]Result, len(slots))}
 	c.mu.Lock()
 	for range min(max(v.o.Parallel, 1), len(slots)) {

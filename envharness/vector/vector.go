@@ -124,16 +124,19 @@ type Vector struct {
 	open   []*envharness.Harness // by slot; nil if there is none
 }
 
-// New makes a vector of n >= 1 slots, each with its own environment of w and the components, innermost first, around it; the faults that
-// it finds in them are those of [envharness.New]. Nothing is opened before the first Reset.
+// maxSlots keeps a mistaken number from taking all memory.
+const maxSlots = 1 << 20
+
+// New makes a vector of n >= 1 slots, at most 1,048,576, each with its own environment of w and the components, innermost first, around
+// it; the faults that it finds in them are those of [envharness.New]. Nothing is opened before the first Reset.
 func New(w envharness.World, components []envharness.Component, n int, o *Options) (*Vector, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	v := &Vector{world: w, components: slices.Clone(components), o: *o, timeout: o.StepTimeout}
 	var errs []error
-	if n < 1 {
-		errs = append(errs, fmt.Errorf("vector: %d slots, at least 1 needed", n))
+	if n < 1 || n > maxSlots {
+		errs = append(errs, fmt.Errorf("vector: %d slots, want 1 to %d", n, maxSlots))
 	}
 	if o.Parallel < 0 {
 		errs = append(errs, fmt.Errorf("vector: Parallel is %d, must not be negative", o.Parallel))

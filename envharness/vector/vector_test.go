@@ -874,10 +874,10 @@ func TestFaultsInArguments(t *testing.T) {
 		reason     string
 	}{
 		{"all of them", []eh.Component{noop}, 0, &vector.Options{Parallel: -1, Mode: 3}, []string{
-			"vector: 0 slots, at least 1 needed", "vector: Parallel is -1, must not be negative",
+			"vector: 0 slots, want 1 to 1048576", "vector: Parallel is -1, must not be negative",
 			`vector: mode 3 is none of ["NextStep" "SameStep" "Disabled"]`, `envharness: component "r": unknown axis "X"`,
 		}, "everything is checked once and joined"},
-		{"negative n", nil, -1, nil, []string{"vector: -1 slots, at least 1 needed"}, "n >= 1"},
+		{"negative n", nil, -1, nil, []string{"vector: -1 slots, want 1 to 1048576"}, "n >= 1"},
 	} {
 		if tt.reason == "" {
 			t.Fatal("case without a reason")
@@ -1004,5 +1004,16 @@ func TestCopies(t *testing.T) {
 	rs = mustStep(t, v, acts(1, "go"))
 	if got := brief(rs[0]); got != "a 0/1 +1 T final(a 1/1 +1 T) episode(a/1 return 1 turns 1 pass)" {
 		t.Error(got)
+	}
+}
+
+// A vector that nobody made has no slots.
+func TestZeroVector(t *testing.T) {
+	var v vector.Vector
+	if _, err := v.Reset(t.Context(), nil); !errors.Is(err, eh.ErrNeedReset) {
+		t.Error(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Error(err)
 	}
 }
