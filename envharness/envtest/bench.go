@@ -43,26 +43,26 @@ const (
 func (s stage) resetRule() string { return [...]string{"E02", "E19", "E20"}[s] }
 
 // with opens an environment, calls f and closes it.
-func (c Environment) with(ctx context.Context, f func(b *bench) error) error {
-	b, err := c.open(ctx)
+func (e Environment) with(ctx context.Context, f func(b *bench) error) error {
+	b, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	return b.closing(func() error { return f(b) })
 }
 
-func (c Environment) open(ctx context.Context) (*bench, error) {
-	if c.New == nil {
+func (e Environment) open(ctx context.Context) (*bench, error) {
+	if e.New == nil {
 		return nil, blame("E01", "there is no function New")
 	}
-	env, err := c.New(ctx)
+	env, err := e.New(ctx)
 	if err != nil {
 		return nil, blame("E01", "new: %w", err)
 	}
 	if env == nil {
 		return nil, blame("E01", "new: it returned no environment")
 	}
-	b := &bench{c: c, env: env}
+	b := &bench{c: e, env: env}
 	if d, ok := envharness.As[envharness.Describer](env); ok {
 		b.desc = d.Describe()
 	}
@@ -256,9 +256,9 @@ func differed(err error) (differs, bool) { return errors.AsType[differs](err) }
 
 // reference plays an episode on one new environment and again on another one. What is compared with it later is thereby known not to
 // differ merely from one instance to the next.
-func (c Environment) reference(ctx context.Context, t envharness.Task, n int) (trace, error) {
+func (e Environment) reference(ctx context.Context, t envharness.Task, n int) (trace, error) {
 	var tr trace
-	err := c.with(ctx, func(b *bench) (err error) {
+	err := e.with(ctx, func(b *bench) (err error) {
 		if tr, err = b.play(ctx, t, seedOf(t, 1), n); err == nil {
 			err = b.repeatable()
 		}
@@ -267,7 +267,7 @@ func (c Environment) reference(ctx context.Context, t envharness.Task, n int) (t
 	if err != nil {
 		return nil, err
 	}
-	err = c.with(ctx, func(b *bench) error { return b.replay(ctx, t, seedOf(t, 1), tr) })
+	err = e.with(ctx, func(b *bench) error { return b.replay(ctx, t, seedOf(t, 1), tr) })
 	if d, ok := differed(err); ok {
 		return nil, blame("E06", "two instances, same seed: %w", d)
 	}

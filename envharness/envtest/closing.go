@@ -124,7 +124,7 @@ func (e Environment) start(f func() error) <-chan error {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- fmt.Errorf("panic: %v", p)
+				done <- panicked(p)
 			}
 		}()
 		done <- f()
@@ -350,7 +350,7 @@ func sharesNothing(ctx context.Context, e Environment) error {
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("panic: %v", p)
+					errs[i] = panicked(p)
 				}
 			}()
 			errs[i] = e.with(ctx, func(b *bench) error { return b.replay(ctx, of[i], of[i].Seed, want[i]) })

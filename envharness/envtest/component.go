@@ -43,11 +43,12 @@ type Component struct {
 }
 
 // Check checks the rules C01 to C20 and joins a [Violation] for each that is broken, in order; nil means that none is. An error that is no
-// Violation says that the component cannot be played at all, for example because a parameter is out of range, or that ctx is done.
+// Violation says that the component cannot be played at all, for example because a parameter is out of range or no actions can be made, or
+// that ctx is done.
 //
 // It plays about forty episodes for each task and seed, one after the other, and waits for nothing but a millisecond for each hook.
 func (c Component) Check(ctx context.Context) error {
-	x, err := newComponentTrial(c)
+	x, err := newComponentTrial(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (c Component) Check(ctx context.Context) error {
 // Run checks each rule in a subtest of its own that bears the rule's id.
 func (c Component) Run(t *testing.T) {
 	t.Helper()
-	x, err := newComponentTrial(c)
+	x, err := newComponentTrial(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

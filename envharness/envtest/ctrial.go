@@ -25,7 +25,7 @@ type componentTrial struct {
 }
 
 // newComponentTrial fills in the defaults and reports what cannot be played at all.
-func newComponentTrial(c Component) (*componentTrial, error) {
+func newComponentTrial(ctx context.Context, c Component) (*componentTrial, error) {
 	x := &componentTrial{Component: c, hooks: make(map[string]bool)}
 	if c.New == nil {
 		return nil, errors.New("envtest: component: New is nil")
@@ -56,6 +56,11 @@ func newComponentTrial(c Component) (*componentTrial, error) {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if c.Actions == nil && len(c.Script) == 0 {
+		if err := playableWorld(ctx, c.World, x.tasks); err != nil {
+			return nil, err
+		}
 	}
 	x.axis = c.New().Spec().Axis
 	return x, nil
@@ -251,6 +256,9 @@ func (x *componentTrial) steady(ctx context.Context) ([]played, error) {
 	for i := range first {
 		if first[i].badStart() {
 			return nil, blame("C14", "%s: %s", first[i].name(), first[i].Cause)
+		}
+		if first[i].Verdict.Status == envharness.Invalid && strings.Contains(first[i].Cause, envharness.ErrOrder.Error()) {
+			return nil, blame("C11", "%s: %s", first[i].name(), first[i].Cause)
 		}
 		if first[i].Verdict.Status == envharness.Invalid {
 			return nil, blame("C04", "%s: the episode is invalid: %s", first[i].name(), first[i].Cause)

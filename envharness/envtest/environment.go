@@ -18,7 +18,7 @@ type Environment struct {
 	// Tasks are the tasks to play, the first three of them most; a task without a seed is played with seed 1 and others. None means
 	// the default task.
 	Tasks []envharness.Task
-	// Actions makes the actions; nil as described at [Source].
+	// Actions makes the actions; nil as described at [Source]. It is needed where the environment has neither tools nor admissible actions.
 	Actions Source
 
 	// SeedBlind declares that the seed changes nothing: the task alone says what happens. Rules E04 and E07 are then skipped.
@@ -44,15 +44,23 @@ type Environment struct {
 }
 
 // Check returns a joined error with the first [Violation] of each broken rule E01 to E30, in order, or nil. If the context ends, its
-// cause is joined last.
+// cause is joined last. If no actions can be made, an error that is no Violation is all that is returned.
 //
-// Rule E25 finds more with the race detector. Rule E23 knows the environment's goroutines from others; for the rest it looks at the whole
-// process, so that other code that opens and keeps dozens of files meanwhile may be mistaken for the environment.
-func (e Environment) Check(ctx context.Context) error { return checkAll(ctx, e, environmentTable()) }
+// Rules E22 and E25 find more with the race detector. Rule E23 knows the environment's goroutines from others; for the rest it looks at
+// the whole process, so that other code that opens and keeps dozens of files meanwhile may be mistaken for the environment.
+func (e Environment) Check(ctx context.Context) error {
+	if err := e.playable(ctx); err != nil {
+		return err
+	}
+	return checkAll(ctx, e, environmentTable())
+}
 
 // Run checks each rule in a subtest of its own, named by its id.
 func (e Environment) Run(t *testing.T) {
 	t.Helper()
+	if err := e.playable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	runAll(t, e, environmentTable())
 }
 
@@ -82,7 +90,8 @@ func environmentTable() []rule[Environment] {
 		{"E19", "Reset in mid-episode gives the episode that a Reset elsewhere gives", resetClean},
 		{"E20", "two full episodes can be played in a row", playsTwice},
 		{"E21", "an episode ends on the turn of its limit, refused actions included", limitExact},
-		{"E22", "Close may come twice, before Reset and during Step; calls after it are ErrClosed", closes},
+		{"E22", "Close may come twice, before Reset and during Step; after it Reset, Step, Observe, State, Snapshot and Restore are ErrClosed",
+			closes},
 		{"E23", "no goroutine, child process, descriptor or temporary file is left after Close", leavesNothing},
 		{"E24", "a call whose context is canceled returns promptly, and Close works after it", cancels},
 		{"E25", "instances at the same time share nothing that can change", sharesNothing},

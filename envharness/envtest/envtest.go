@@ -7,7 +7,8 @@
 // A check looks from outside and tries a few episodes: passing proves nothing about others. A rule about an ability that is absent, such as
 // snapshots, is passed by Check and skipped by Run, with the reason. Where what a rule needs fails, for example a Reset, the violation
 // is of the rule about that alone; a panic is a violation of the rule being checked. The same values are drawn each time, so that a check
-// of something deterministic gives the same answer always.
+// of something deterministic gives the same answer always. Where no action can be made, for want of tools, of admissible actions and of a
+// [Source], nothing is checked: the error says so and is no Violation.
 //
 // Rules and form of the report are ours; the kit is itself tested on deliberately broken things, one for each rule: see package doubles.
 package envtest
@@ -18,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -78,7 +78,7 @@ func blame(id, format string, args ...any) error { return Violation{id, fmt.Erro
 func (r rule[T]) try(ctx context.Context, subject T) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = Violation{r.id, fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+			err = Violation{r.id, panicked(p)}
 		}
 	}()
 	err = r.check(ctx, subject)
@@ -122,20 +122,32 @@ func place[T any](table []rule[T], err error) int {
 	return len(table)
 }
 
-// runAll makes each check in a subtest. A subtest fails for whatever its check found, also if another rule is to blame.
+// runAll makes each check in a subtest. A subtest fails for whatever its check found, also if another rule is to blame: it then reports
+// that rule, and for which it was found.
 func runAll[T any](t *testing.T, subject T, table []rule[T]) {
 	t.Helper()
 	for _, r := range table {
 		t.Run(r.id, func(t *testing.T) {
 			switch err := r.try(t.Context(), subject).(type) {
-			case nil:
 			case skipped:
 				t.Skip(err)
-			default:
-				t.Errorf("%s\n%v", r.text, err)
+			case Violation:
+				t.Error(report(table, r, err))
 			}
 		})
 	}
+}
+
+// report describes what was found while r was checked, with the text of the rule that is broken.
+func report[T any](table []rule[T], r rule[T], v Violation) string {
+	if v.Rule == r.id {
+		return fmt.Sprintf("%s\n%v", r.text, v)
+	}
+	text := ""
+	if i := place(table, v); i < len(table) {
+		text = table[i].text
+	}
+	return fmt.Sprintf("%s\n%s (found while checking %s): %v", text, v.Rule, r.id, v.Err)
 }
 
 // A Source makes the actions that a check plays, from what is shown. Given the same arguments and a generator in the same state it must

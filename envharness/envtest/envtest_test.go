@@ -122,7 +122,7 @@ func TestCheckAllCanceled(t *testing.T) {
 	}
 }
 
-// Run reports in subtests: one fails, one is skipped, one passes. It runs in a process of its own, since it fails.
+// Run reports in subtests: two fail, one is skipped, one passes. It runs in a process of its own, since it fails.
 func TestRunAll(t *testing.T) {
 	const inside = "ENVTEST_RUN_ALL"
 	if os.Getenv(inside) != "" {
@@ -130,6 +130,7 @@ func TestRunAll(t *testing.T) {
 			{"T1", "first", func(context.Context, int) error { return nil }},
 			{"T2", "second", func(context.Context, int) error { return skip("no ability") }},
 			{"T3", "third", func(context.Context, int) error { return blame("T1", "x: %w", errFound) }},
+			{"T4", "fourth", func(context.Context, int) error { return errFound }},
 		})
 		return
 	}
@@ -140,7 +141,9 @@ func TestRunAll(t *testing.T) {
 		t.Error("the process did not fail")
 	}
 	for _, want := range []string{
-		"--- PASS: TestRunAll/T1", "--- SKIP: TestRunAll/T2", "no ability", "--- FAIL: TestRunAll/T3", "third\n", "T1: x: found",
+		"--- PASS: TestRunAll/T1", "--- SKIP: TestRunAll/T2", "no ability", "--- FAIL: TestRunAll/T3", "first\n",
+		"T1 (found while checking T3): x: found",
+		"--- FAIL: TestRunAll/T4", "fourth\n", "T4: found",
 	} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("the output lacks %q:\n%s", want, out)

@@ -114,7 +114,7 @@ func (t *vectorTrial) call(ctx context.Context, n int, f func(context.Context) (
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- answer{nil, fmt.Errorf("panic: %v", p)}
+				done <- answer{nil, panicked(p)}
 			}
 		}()
 		rs, err := f(ctx)

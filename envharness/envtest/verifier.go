@@ -28,7 +28,7 @@ type Verifier struct {
 	// Chance is the declared share, in [0, 1), of episodes that a policy may pass which takes no notice of what it is shown. 0 means
 	// none. With a chance above 0 rule V03 is broken where the lower end of the Wilson interval at level 0.95 is above it.
 	Chance float64
-	// Threshold is the least score of a pass; 0 means 1.
+	// Threshold is the least score of a pass; 0 means 1. A pass with the score 0 counts as one with 1, as in the harness.
 	Threshold float64
 	// Independent reports whether two actions of a solution, that follow one another, could change places; nil skips rule V09.
 	Independent func(first, second envharness.Action) bool
@@ -37,13 +37,29 @@ type Verifier struct {
 }
 
 // Check returns a joined error with the first [Violation] of each broken rule V01 to V11, in order, or nil. If the context ends, its
-// cause is joined last. A world that cannot be played counts as a violation of V01.
-func (v Verifier) Check(ctx context.Context) error { return checkAll(ctx, v, verifierTable()) }
+// cause is joined last. A world that cannot be played counts as a violation of V01. If no actions can be made, an error that is no
+// Violation is all that is returned.
+func (v Verifier) Check(ctx context.Context) error {
+	if err := v.playable(ctx); err != nil {
+		return err
+	}
+	return checkAll(ctx, v, verifierTable())
+}
 
 // Run checks each rule in a subtest of its own, named by its id.
 func (v Verifier) Run(t *testing.T) {
 	t.Helper()
+	if err := v.playable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	runAll(t, v, verifierTable())
+}
+
+func (v Verifier) playable(ctx context.Context) error {
+	if v.Actions != nil {
+		return nil
+	}
+	return playableWorld(ctx, v.World, v.tasks())
 }
 
 func verifierRules() []Rule { return listed(verifierTable()) }
@@ -56,7 +72,8 @@ func verifierTable() []rule[Verifier] {
 		{"V04", "the start of an episode fails", startFails},
 		{"V05", "what was shown, and the reward where there is a state, have no say", textHasNoSay},
 		{"V06", "evidence that cannot be judged is an error or invalid, and no failure", unjudgeable},
-		{"V07", "scores are in [0, 1], that of a pass is 1 or above the threshold, and that of an invalid episode 0", scoresInRange},
+		{"V07", "scores are in [0, 1], that of a pass is 1 (0 stands for it) or above the threshold, and that of an invalid episode 0",
+			scoresInRange},
 		{"V08", "the replay of an episode gets the verdict of the episode", replayAgrees},
 		{"V09", "the order of actions declared independent has no say", orderHasNoSay},
 		{"V10", "an episode under way fails", runningFails},
@@ -78,14 +95,19 @@ func (v Verifier) episodes() int {
 	return 20
 }
 
-// verify asks the verifier itself, without the harness, which would correct it. A panic is an error, as in the harness.
+// verify asks the verifier itself, without the harness, which would correct it. As in the harness, a panic is an error, and a
+// pass without a score scores 1.
 func (v Verifier) verify(ctx context.Context, e envharness.Evidence) (verdict envharness.Verdict, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = panicked(p)
 		}
 	}()
-	return v.World.Verifier.Verify(ctx, e)
+	verdict, err = v.World.Verifier.Verify(ctx, e)
+	if verdict.Status == envharness.Pass && verdict.Score == 0 {
+		verdict.Score = 1
+	}
+	return verdict, err
 }
 
 // A player makes the next action of an episode, or reports that it has no more.

@@ -41,6 +41,21 @@ func TestVerifiersAreCaught(t *testing.T) {
 	}
 }
 
+// passing is a correct verifier but for the score of a pass.
+func passing(score, threshold float64) envtest.Verifier {
+	w := mazeWorld()
+	w.Verifier = envharness.VerifierFunc(func(ctx context.Context, e envharness.Evidence) (envharness.Verdict, error) {
+		v, err := verifyMaze(ctx, e)
+		if v.Status == envharness.Pass {
+			v.Score = score
+		}
+		return v, err
+	})
+	v := mazeVerifier(w)
+	v.Threshold = threshold
+	return v
+}
+
 // A world that cannot be played is one violation, and what is not given is not missed.
 func TestUnusualWorlds(t *testing.T) {
 	hidden := mazeWorld()
@@ -73,6 +88,11 @@ func TestUnusualWorlds(t *testing.T) {
 		{"no such task", unknown, []string{"V01", "V02"}, "nothing can be played, and Plan has no solution"},
 		{"oracle", noPlan, nil, "the environment plans"},
 		{"another description", mazeVerifier(hidden), nil, "the wrapper shows all abilities"},
+		{"no score", passing(0, 0), nil, "the harness makes it 1"},
+		{"no score, threshold", passing(0, 0.5), nil, "likewise"},
+		{"score above the threshold", passing(0.6, 0.5), nil, "the threshold is declared"},
+		{"score below the threshold", passing(0.3, 0.5), []string{"V07"}, "a fault, whatever the harness makes of it"},
+		{"score below 1", passing(0.3, 0), []string{"V07"}, "no threshold is declared"},
 		{"no state and no plan", envtest.Verifier{World: stateless, Tasks: mazeTasks()}, nil, "a verifier that reads the log, and fails all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
