@@ -131,7 +131,8 @@ func (h *Harness) judge(ctx context.Context) (Verdict, error) {
 		v.Unreplayed = true
 		return v, nil
 	}
-	e.Options, e.Log, e.Start, e.End = h.options, h.log, h.start, h.endState // the verifier may have spoilt its copies
+	e.Options, e.Log = h.options, h.log // the verifier may have spoilt its copies
+	e.Start, e.End = intact(e.Start, h.start), intact(e.End, h.endState)
 	fresh, err := h.replay(ctx, e)
 	if err != nil {
 		return Verdict{}, blame(ctx, EndEnvError, err)
@@ -145,6 +146,14 @@ func (h *Harness) judge(ctx context.Context) (Verdict, error) {
 			ErrTamper, again.Status, again.Score, v.Status, v.Score)}
 	}
 	return v, nil
+}
+
+// intact returns a copy of a state: the one that was made before, if it still is one.
+func intact(used, original State) State {
+	if bytes.Equal(used, original) {
+		return used
+	}
+	return bytes.Clone(original)
 }
 
 // ask calls the verifier and holds it to its contract. An error comes with an [Invalid] verdict.

@@ -739,14 +739,19 @@ func (h *Harness) stepBase(ctx context.Context, a Action, t *Transition) (err er
 	if h.watch != nil {
 		defer h.watch.leave(h.watch.enter(site{kind: siteBase, call: "step"}))
 	}
+	returned := false
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicError{p}
+		} else if !returned { // the goroutine ends here; a later call must find the episode over
+			h.unlog()
+			h.endEpisode(EndEnvError, &failure{EndEnvError, errors.New("step: foreign code ended its goroutine")})
 		}
 	}()
 	h.public = nil
 	*t, err = h.base.Step(ctx, a)
 	probe(err)
+	returned = true
 	return err
 }
 

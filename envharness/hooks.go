@@ -60,8 +60,14 @@ func withoutFields(st State, names []string) (State, error) {
 	return json.Marshal(fields)
 }
 
-// readState returns the base's full state, nil without a [Stater].
+// readState returns a copy of the base's full state, nil without a [Stater].
 func (h *Harness) readState(ctx context.Context) (State, error) {
+	st, err := h.peekState(ctx)
+	return bytes.Clone(st), err // the environment may write its buffer again
+}
+
+// peekState is readState without the copy.
+func (h *Harness) peekState(ctx context.Context) (State, error) {
 	if h.stater == nil {
 		return nil, nil
 	}
@@ -72,7 +78,7 @@ func (h *Harness) readState(ctx context.Context) (State, error) {
 	if t := bytes.TrimSpace(st); len(t) < 2 || t[0] != '{' || t[len(t)-1] != '}' { // the rest is for whoever decodes it to check
 		return nil, errors.New("state is not a JSON object")
 	}
-	return bytes.Clone(st), nil // the environment may write its buffer again
+	return st, nil
 }
 
 // observe returns the raw present observation, which is not to be changed.

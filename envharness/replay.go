@@ -41,56 +41,64 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	if r.chain != nil {
 		r.chain.watch(h.watch)
 	}
-	vol, started := h.volatile, false
-	begin := func() error {
-		if started {
-			return nil
-		}
-		started = true
-		var err error
-		r.start, err = r.readState(ctx)
-		return err
-	}
-	for i := range e.Log {
-		want := &e.Log[i]
-		if want.Kind == LogStep {
-			err = begin()
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		var got *Transition
-		if err == nil {
-			got, err = r.redo(ctx, want, e)
-		}
-		if err != nil {
-			return Evidence{}, fmt.Errorf("replay: entry %d (%s %s): %w", i, want.Kind, want.Action.Name, err)
-		}
-		if d := vol.diff(&want.Transition, got); d != "" {
-			return Evidence{}, fmt.Errorf("%w: entry %d (%s %s): %s", ErrTamper, i, want.Kind, want.Action.Name, d)
-		}
-	}
-	if err := begin(); err != nil {
-		return Evidence{}, fmt.Errorf("replay: state: %w", err)
-	}
-	if r.endState, err = r.readState(ctx); err != nil {
-		return Evidence{}, fmt.Errorf("replay: state: %w", err)
-	}
-	for _, s := range []struct {
-		name      string
-		want, got State
-	}{{"start", e.Start, r.start}, {"end", e.End, r.endState}} {
-		same, err := vol.sameState(s.want, s.got)
-		if err != nil {
-			return Evidence{}, fmt.Errorf("replay: %s state: %w", s.name, err)
-		}
-		if !same {
-			return Evidence{}, fmt.Errorf("%w: the %s state", ErrTamper, s.name)
-		}
+	r.volatile = h.volatile
+	turns := slices.IndexFunc(e.Log, func(l LogEntry) bool { return l.Kind == LogStep })
+	if turns < 0 {
+		turns = len(e.Log)
 	}
 	fresh = e
-	fresh.Log, fresh.Start, fresh.End = r.log, r.start, r.endState
+	if err := r.redo(ctx, e, 0, turns); err != nil {
+		return Evidence{}, err
+	}
+	if fresh.Start, err = r.confirm(ctx, "start", e.Start); err != nil {
+		return Evidence{}, err
+	}
+	if err := r.redo(ctx, e, turns, len(e.Log)); err != nil {
+		return Evidence{}, err
+	}
+	if fresh.End, err = r.confirm(ctx, "end", e.End); err != nil {
+		return Evidence{}, err
+	}
+	fresh.Log = r.log
 	return fresh, nil
+}
+
+// redo carries out the entries from..to-1 of a log and compares the results.
+func (h *Harness) redo(ctx context.Context, e Evidence, from, to int) error {
+	for i := from; i < to; i++ {
+		want := &e.Log[i]
+		err := ctx.Err()
+		var got *Transition
+		if err == nil {
+			got, err = h.redoEntry(ctx, want, e)
+		}
+		if err != nil {
+			return fmt.Errorf("replay: entry %d (%s %s): %w", i, want.Kind, want.Action.Name, err)
+		}
+		if d := h.volatile.diff(&want.Transition, got); d != "" {
+			return fmt.Errorf("%w: entry %d (%s %s): %s", ErrTamper, i, want.Kind, want.Action.Name, d)
+		}
+	}
+	return nil
+}
+
+// confirm compares the present state with a recorded one and returns it.
+func (h *Harness) confirm(ctx context.Context, name string, want State) (State, error) {
+	got, err := h.peekState(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("replay: state: %w", err)
+	}
+	if bytes.Equal(got, want) {
+		return want, nil
+	}
+	same, err := h.volatile.sameState(want, got)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %s state: %w", name, err)
+	}
+	if !same {
+		return nil, fmt.Errorf("%w: the %s state", ErrTamper, name)
+	}
+	return bytes.Clone(got), nil
 }
 
 // sameInstance reports whether two environments share their memory. Those without any are never the same.
@@ -99,8 +107,8 @@ func sameInstance(a, b Environment) bool {
 	return x.Kind() == reflect.Pointer && x.Type() == y.Type() && x.Type().Elem().Size() > 0 && x.Pointer() == y.Pointer()
 }
 
-// redo carries out one entry of a log and logs it.
-func (h *Harness) redo(ctx context.Context, e *LogEntry, from Evidence) (*Transition, error) {
+// redoEntry carries out one entry of a log and logs it.
+func (h *Harness) redoEntry(ctx context.Context, e *LogEntry, from Evidence) (*Transition, error) {
 	switch a := copyAction(e.Action); e.Kind {
 	case LogReset:
 		obs, err := h.resetBase(ctx, from.Task, from.Seed, from.Options)

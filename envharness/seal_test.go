@@ -484,3 +484,21 @@ func TestLinkPublicState(t *testing.T) {
 		t.Errorf("sizes %v", sizes)
 	}
 }
+
+// A base that ends the goroutine of a Step leaves an episode that is over, and no entry of a step that never came back.
+func TestStepEndsItsGoroutine(t *testing.T) {
+	h := mustNew(t, worldOf(&toy{start: []int{4, 6}, onStep: func(context.Context, *toy, eh.Action) (*eh.Transition, error) { runtime.Goexit(); return nil, nil }}))
+	mustReset(t, h)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = h.Step(t.Context(), stop)
+	}()
+	<-ended
+	if e := mustEvidence(t, h); len(e.Log) != 1 || e.EndReason != eh.EndEnvError {
+		t.Errorf("%+v", e)
+	}
+	if v := mustVerdict(t, h); v.Status != eh.Invalid {
+		t.Errorf("%+v", v)
+	}
+}
