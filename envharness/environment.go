@@ -206,5 +206,5 @@ type World struct {
 	// Verifier is the only source of success. It must be safe for concurrent use.
 	Verifier Verifier
 
-	chain bool // made by Link
+	chains int // how deep chains made by Link are nested in it, 0 for none
 }

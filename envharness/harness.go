@@ -101,7 +101,7 @@ func New(w World, components ...Component) (*Harness, error) {
 	if w.New == nil || w.Verifier == nil {
 		return nil, errors.New("envharness: a World needs both New and Verifier")
 	}
-	levels, err := stack(components, w.chain)
+	levels, err := stack(components, w.chains > 0)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,9 @@ import (
 // handOff stands above the first observation of a leg that is not the first.
 const handOff = "[switched to new task]"
 
+// maxChains bounds how deep chains are nested: the state of each has that of the leg at its start and at present.
+const maxChains = 8
+
 const defaultCarry = 1500 // runes of the observation before a hand-off, as in the reference
 
 // A Leg is one part of a chain: a world, the components around it, and which of its episodes is played.
@@ -51,8 +54,8 @@ type LinkOptions struct {
 //
 // The task of the chain is a JSON array with one task id a leg, or empty for those of the legs. Its Options are {"legs":[...]}, with the
 // options of one leg each, null for those of the leg. The result is an ordinary world, so components may be around the chain and a
-// chain may be a leg; a [Setup] may be around a leg only. Each environment opens those of all legs at once. What the components of a leg
-// change is not in a [Trace], whose Raw is what the chain shows.
+// chain may be a leg, up to 8 within one another; a [Setup] may be around a leg only. Each environment opens those of all legs at once.
+// What the components of a leg change is not in a [Trace], whose Raw is what the chain shows.
 func Link(legs []Leg, o *LinkOptions) (World, error) {
 	if o == nil {
 		o = &LinkOptions{}
@@ -65,11 +68,16 @@ func Link(legs []Leg, o *LinkOptions) (World, error) {
 		errs = append(errs, errors.New("envharness: link: MaxTurns and Carry must not be negative"))
 	}
 	legs = slices.Clone(legs)
+	depth := 0
 	for i := range legs {
+		depth = max(depth, legs[i].World.chains)
 		legs[i].Components, legs[i].Options = slices.Clone(legs[i].Components), bytes.Clone(legs[i].Options)
 		if _, err := New(legs[i].World, legs[i].Components...); err != nil {
 			errs = append(errs, fmt.Errorf("envharness: link: leg %d: %w", i, err))
 		}
+	}
+	if depth >= maxChains {
+		errs = append(errs, fmt.Errorf("envharness: link: more than %d chains within one another", maxChains))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return World{}, err
@@ -82,7 +90,7 @@ func Link(legs []Leg, o *LinkOptions) (World, error) {
 	return World{
 		New:      func(ctx context.Context) (Environment, error) { return openChain(ctx, legs, opts) },
 		Verifier: chainVerifier(legs),
-		chain:    true,
+		chains:   depth + 1,
 	}, nil
 }
 

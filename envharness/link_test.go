@@ -360,3 +360,18 @@ func TestLinkJudgesOnce(t *testing.T) {
 		t.Errorf("%d verdicts with the replay", judged)
 	}
 }
+
+// Chains nest as deep as is said, and no deeper.
+func TestLinkDepth(t *testing.T) {
+	w := toyWorld(nil, nil)
+	for depth := 1; ; depth++ {
+		next, err := eh.Link([]eh.Leg{{World: w}, toyLeg()}, nil)
+		if err != nil {
+			if depth != 9 || !strings.Contains(err.Error(), "more than 8 chains") {
+				t.Errorf("depth %d: %v", depth, err)
+			}
+			return
+		}
+		w = next
+	}
+}

@@ -139,7 +139,7 @@ func Rollouts(
 // and closes everything, and so does ctx, whose error is then the last thing yielded. The sequence can be ranged over again if tasks can.
 //
 // Loop and tasks take turns, so that tasks may depend on what the loop has noted of the traces so far, as a curriculum does; but they must not
-// wait for a trace, and while they take their time nothing is yielded.
+// wait for a trace, and while they take their time nothing is yielded and ctx is not looked at.
 func Stream(
 	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks iter.Seq[Task], o *RolloutOptions,
 ) iter.Seq2[Trace, error] {
@@ -443,7 +443,7 @@ func (r *runner) run(ctx context.Context, task Task) {
 
 // open makes the harness.
 func (r *runner) open() error {
-	h, err := watched(r.watch, site{siteHook, "components", "spec"}, func() (*Harness, error) { return New(r.world, r.components...) })
+	h, err := watched(r.watch, site{kind: siteBase, call: "components"}, func() (*Harness, error) { return New(r.world, r.components...) })
 	if err != nil { // it passed before, so a component's Spec or Check is not constant
 		return &failure{EndComponentError, err}
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	schemaVersion = 1
 	maxSpecBytes  = 1 << 20 // as read, and in canonical form, which long exponents can make larger
-	maxChains     = 16      // each opens the environments of all its legs
+	maxChains     = 8       // as many as envharness.Link allows; each opens the environments of all its legs
 )
 
 // A Spec is a specification: a world, the components around it and one of its tasks, as data. [Registry.Decode] reads one,
@@ -33,7 +33,7 @@ const (
 // In a file every field must be there, but seed, split and family of the task, meta, legs of the env, and version of a chain; text and
 // lists that may be left out must not be empty. In Go a field may be left zero as its comment says; [Spec.Encode] fills it in.
 //
-// A file has at most 1 MiB, is nested at most 200 deep, and has at most 16 chains within one another.
+// A file has at most 1 MiB, is nested at most 200 deep, and has at most 8 chains within one another.
 type Spec struct {
 	SchemaVersion int             `json:"schema_version"` // zero means 1, and there is no other
 	Env           EnvSpec         `json:"env"`

@@ -53,9 +53,9 @@ func TestDecodeRefuses(t *testing.T) {
 	for range 1000 {
 		deepChain = leg(chainOf(`{}`, deepChain, tallyLeg), `[]`)
 	}
-	chains17 := tallyLeg
-	for range 17 {
-		chains17 = leg(chainOf(`{}`, tallyLeg, chains17), `[]`)
+	chains9 := tallyLeg
+	for range 9 {
+		chains9 = leg(chainOf(`{}`, tallyLeg, chains9), `[]`)
 	}
 	long := strings.Repeat("k", 1000)
 	tests := []struct {
@@ -185,7 +185,7 @@ func TestDecodeRefuses(t *testing.T) {
 			"/env/legs/1/stack/0/tag", "recursive"},
 
 		{"1,000 chains", deepChain, nil, "nested deeper than 200", "7.1: bounded"},
-		{"17 chains", chains17, nil, "more than 16 chains", "bounded"},
+		{"9 chains", chains9, nil, "more than 8 chains", "bounded"},
 		{"nested meta", bare(`"env"`, `"meta":`+strings.Repeat(`{"a":`, 200)+`1`+strings.Repeat(`}`, 200)+`,"env"`), nil,
 			"nested deeper than 200", "201 with the file itself"},
 		{"large", file(tallyEnv, `[]`) + strings.Repeat(" ", 1<<20), nil, "more than 1048576", "bounded before it is read"},
@@ -221,11 +221,11 @@ func canonical(t testing.TB, data string) string {
 }
 
 func TestDecodeAccepts(t *testing.T) {
-	chains16 := tallyLeg
-	for range 15 {
-		chains16 = leg(chainOf(`{}`, tallyLeg, chains16), `[]`)
+	chains8 := tallyLeg
+	for range 7 {
+		chains8 = leg(chainOf(`{}`, tallyLeg, chains8), `[]`)
 	}
-	chains16 = file(chainOf(`{}`, tallyLeg, chains16), `[]`)
+	chains8 = file(chainOf(`{}`, tallyLeg, chains8), `[]`)
 	tests := []struct {
 		name, data string
 		reason     string
@@ -251,7 +251,7 @@ func TestDecodeAccepts(t *testing.T) {
 				"["+entry("step_budget", `{"turns":5}`)+"]"), "3.4"},
 		{"chain version", file(`{"tag":"chain","version":1,"params":{},"legs":[`+tallyLeg+`,`+tallyLeg+`]}`, `[]`), "may be there"},
 		{"chain of chains", file(chainOf(`{}`, leg(chainOf(`{}`, tallyLeg, tallyLeg), `[]`), tallyLeg), `[]`), "recursive"},
-		{"16 chains", chains16, "the bound"},
+		{"8 chains", chains8, "the bound"},
 		{"id", stacked(`{"tag":"block","version":1,"id":"no <stop>/é","params":{}}`, blockFile), "ids are free"},
 		{"nested meta", bare(`"env"`, `"meta":`+strings.Repeat(`{"a":`, 199)+`1`+strings.Repeat(`}`, 199)+`,"env"`), "the bound"},
 	}
@@ -320,7 +320,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		{"nothing", func(*components.Spec) {}, "", "the world alone"},
 		{"version", func(s *components.Spec) { s.SchemaVersion = 2 }, "/schema_version", "3.8"},
-		{"cycle", func(s *components.Spec) { *s = round }, "more than 16 chains", "a slice can hold itself"},
+		{"cycle", func(s *components.Spec) { *s = round }, "more than 8 chains", "a slice can hold itself"},
 		{"legs", func(s *components.Spec) { s.Env.Legs = []components.Spec{alone} }, "/env/legs", "only a chain has legs"},
 		{"leg seed", func(s *components.Spec) {
 			b := alone
