@@ -686,10 +686,10 @@ func (h *Harness) close(w *watch) error {
 		return nil
 	}
 	h.mu.Lock()
-	base, fresh := h.base, h.fresh
+	base := h.base
 	h.mu.Unlock()
 	var errs []error
-	for _, env := range []Environment{fresh, base} {
+	for _, env := range []Environment{h.takeFresh(), base} {
 		if env != nil {
 			errs = append(errs, closeBase(w, env))
 		}

@@ -25,15 +25,17 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	if sameInstance(env, h.base) {
 		return Evidence{}, errors.New("replay: World.New returned the environment in use, not a fresh one")
 	}
+	if !h.hold(&h.fresh, env) {
+		return Evidence{}, fmt.Errorf("replay: %w", errors.Join(ErrClosed, closeBase(h.watch, env)))
+	}
 	defer func() {
-		h.hold(&h.fresh, nil)
+		if h.takeFresh() == nil {
+			return // Close has it
+		}
 		if cerr := closeBase(h.watch, env); cerr != nil && err == nil {
 			err = fmt.Errorf("replay: close: %w", cerr)
 		}
 	}()
-	if !h.hold(&h.fresh, env) {
-		return Evidence{}, fmt.Errorf("replay: %w", ErrClosed)
-	}
 	r := Harness{world: h.world, base: env, desc: h.desc, watch: h.watch}
 	if err := r.callBase("replay: describe", func() error { r.abilities(env); return nil }); err != nil {
 		return Evidence{}, fmt.Errorf("replay: describe: %w", err)
@@ -59,7 +61,7 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	if fresh.End, err = r.confirm(ctx, "end", e.End); err != nil {
 		return Evidence{}, err
 	}
-	fresh.Log = r.log
+	fresh.Log, fresh.Options = r.log, bytes.Clone(e.Options)
 	return fresh, nil
 }
 
@@ -99,6 +101,15 @@ func (h *Harness) confirm(ctx context.Context, name string, want State) (State, 
 		return nil, fmt.Errorf("%w: the %s state", ErrTamper, name)
 	}
 	return bytes.Clone(got), nil
+}
+
+// takeFresh hands the environment of a replay to the one who closes it.
+func (h *Harness) takeFresh() Environment {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	env := h.fresh
+	h.fresh = nil
+	return env
 }
 
 // sameInstance reports whether two environments share their memory. Those without any are never the same.

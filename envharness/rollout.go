@@ -104,8 +104,8 @@ func newBatch(w World, components []Component, newPolicy func(slot int) (Policy,
 // is the index in tasks; newPolicy must be safe for concurrent use. The traces come back in the order of tasks, and do not depend
 // on Parallel as long as each policy depends on its slot alone ([RandStream] with "policy/<slot>" gives it a stream of its own).
 //
-// A failure, a panic or a call that takes too long, in an environment, a component, a verifier, newPolicy or a policy, makes the trace
-// [Invalid], with the cause in it, and the others go on. Everything opened is closed. Code that hangs has its context cancelled, and
+// An error of an environment, a component, a verifier or newPolicy, an [ErrInfra] of a policy, and a panic or a call that takes too long in any
+// of them make the trace [Invalid], with the cause in it, and the others go on. Everything opened is closed. Code that hangs has its context cancelled, and
 // its environment closed a second later; if it has not returned after another second, its goroutine is left behind, and the Cause says
 // so. Else no goroutine outlives the call.
 //
