@@ -24,6 +24,7 @@ func TestVerifierSpoilsAll(t *testing.T) {
 		v, err := toyVerifier(ctx, e)
 		clear(e.Start)
 		clear(e.End)
+		clear(e.Options)
 		v.Parts, v.Unreplayed = parts, true
 		return v, err
 	})
