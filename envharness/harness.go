@@ -59,6 +59,7 @@ type Harness struct {
 	cause      error
 	listed     []Tool      // the base's tools
 	tools      []Tool      // after the components
+	limit      int         // the lowest limit on turns, 0 for none
 	hooked     bool        // some component has a hook that is called in a turn
 	shown      Observation // what was shown last; kept up to date only if hooked
 	public     State       // state without graded fields since the last step; nil if not read yet
@@ -311,7 +312,7 @@ func (h *Harness) begin(ctx context.Context) error {
 	if err != nil {
 		return h.fault(ctx, EndEnvError, "tools", err)
 	}
-	h.listed, h.hooked = copyTools(tools), false
+	h.listed, h.hooked, h.limit = copyTools(tools), false, h.maxTurns
 	for i := range h.levels {
 		l := &h.levels[i]
 		info := EpisodeInfo{Task: h.task, Seed: h.seed, Base: h.desc, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
@@ -320,6 +321,9 @@ func (h *Harness) begin(ctx context.Context) error {
 		l.hooks, err = watched(h.watch, site{siteHook, l.spec.ID, "begin"}, func() (Hooks, error) { return l.comp.Begin(ctx, info) })
 		if err != nil {
 			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
+		}
+		if m := l.hooks.MaxTurns; m > 0 && (h.limit == 0 || m < h.limit) {
+			h.limit = m
 		}
 		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
 		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
@@ -408,7 +412,7 @@ func (h *Harness) step(ctx context.Context, a Action) (*Transition, error) {
 	h.clearTurn()
 	a = h.take(a)
 	stop, edit := -1, ActionEdit{}
-	for i := len(h.levels) - 1; i >= 0 && stop < 0; i-- {
+	for i := len(h.levels) - 1; h.hooked && i >= 0 && stop < 0; i-- {
 		if h.levels[i].hooks.Action == nil {
 			continue
 		}
@@ -593,6 +597,9 @@ func budgetReason(id, reason string) EndReason {
 
 // limitReached returns the reason of the innermost limit on turns that has been used up.
 func (h *Harness) limitReached() EndReason {
+	if h.limit == 0 || h.turn < h.limit {
+		return ""
+	}
 	for i := range h.levels {
 		if m := h.levels[i].hooks.MaxTurns; m > 0 && h.turn >= m {
 			return budgetReason(h.levels[i].spec.ID, "")
@@ -606,16 +613,10 @@ func (h *Harness) limitReached() EndReason {
 
 // left returns the number of turns left after so many, 0 if no limit is known.
 func (h *Harness) left(used int) int {
-	limit := h.maxTurns
-	for i := range h.levels {
-		if m := h.levels[i].hooks.MaxTurns; m > 0 && (limit == 0 || m < limit) {
-			limit = m
-		}
-	}
-	if limit == 0 {
+	if h.limit == 0 {
 		return 0
 	}
-	return limit - used
+	return h.limit - used
 }
 
 // finish ends the episode in good order.
