@@ -43,12 +43,20 @@ type ComponentSpec struct {
 type EpisodeInfo struct {
 	Task string
 	Seed uint64
-	// Base describes the base environment, with the tools as this component sees them from its place in the stack; the component owns this
-	// copy. It is the zero value without a [Describer].
-	Base Description
 	// Rand is the component's own stream, a function of the seed and the component's id alone: adding or removing another
 	// component never shifts its draws.
 	Rand *rand.Rand
+
+	base  Description
+	tools []Tool
+}
+
+// Base describes the base environment, with the tools as this component sees them from its place in the stack. Each call returns a copy
+// that the caller owns; without a [Describer] it is the zero value.
+func (e EpisodeInfo) Base() Description {
+	d := e.base
+	d.Tools = e.tools
+	return copyDescription(d)
 }
 
 // Hooks are the functions of one component in one episode. A nil func is the identity. Arguments are copies that the hook owns;

@@ -150,10 +150,10 @@ func TestBaseCannotTouchTheRecord(t *testing.T) {
 		Volatile: []string{"/info"}}
 	spoiler := rule(eh.AxisAction, eh.Hooks{})
 	spoiler = eh.Rules(spoiler.Spec(), func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
-		if e.Base.Graded[0] != "g" || e.Base.Mutable[0] != "/m" || e.Base.Volatile[0] != "/info" {
+		if e.Base().Graded[0] != "g" || e.Base().Mutable[0] != "/m" || e.Base().Volatile[0] != "/info" {
 			return eh.Hooks{}, errors.New("spoilt")
 		}
-		e.Base.Graded[0], e.Base.Mutable[0], e.Base.Volatile[0] = "x", "x", "x"
+		e.Base().Graded[0], e.Base().Mutable[0], e.Base().Volatile[0] = "x", "x", "x"
 		return eh.Hooks{}, nil
 	})
 	h = mustNew(t, eh.World{Verifier: toyVerifier, New: func(context.Context) (eh.Environment, error) {
@@ -268,7 +268,7 @@ func TestBeginInfo(t *testing.T) {
 	var names []string
 	var draws []uint64
 	begins := eh.Rules(eh.ComponentSpec{Tag: "rule", Axis: eh.AxisAction}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
-		names, draws = append(names, e.Base.Tools[0].Name), append(draws, e.Rand.Uint64())
+		names, draws = append(names, e.Base().Tools[0].Name), append(draws, e.Rand.Uint64())
 		return eh.Hooks{Tools: func(_ context.Context, tools []eh.Tool) ([]eh.Tool, error) {
 			tools[0].Name += "'"
 			return tools, nil

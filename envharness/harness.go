@@ -315,9 +315,7 @@ func (h *Harness) begin(ctx context.Context) error {
 	h.listed, h.hooked, h.limit = copyTools(tools), false, h.maxTurns
 	for i := range h.levels {
 		l := &h.levels[i]
-		info := EpisodeInfo{Task: h.task, Seed: h.seed, Base: h.desc, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0)}
-		info.Base.Tools = tools
-		info.Base = copyDescription(info.Base)
+		info := EpisodeInfo{Task: h.task, Seed: h.seed, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0), base: h.desc, tools: tools}
 		l.hooks, err = watched(h.watch, site{siteHook, l.spec.ID, "begin"}, func() (Hooks, error) { return l.comp.Begin(ctx, info) })
 		if err != nil {
 			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)

@@ -22,9 +22,9 @@ import (
 func TestComponentsCannotTouchTheDescription(t *testing.T) {
 	var states []string
 	vandal := eh.Rules(eh.ComponentSpec{Tag: "vandal", Axis: eh.AxisAction}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
-		e.Base.Graded[0] = "nothing"
-		e.Base.Tools[0].Name = "spoilt"
-		copy(e.Base.Tools[0].Schema, "spoilt")
+		e.Base().Graded[0] = "nothing"
+		e.Base().Tools[0].Name = "spoilt"
+		copy(e.Base().Tools[0].Schema, "spoilt")
 		return eh.Hooks{Action: func(_ context.Context, v eh.View, _ eh.Action) (eh.ActionEdit, error) {
 			st, err := v.State()
 			states = append(states, string(st))
@@ -32,8 +32,8 @@ func TestComponentsCannotTouchTheDescription(t *testing.T) {
 		}}, nil
 	})
 	second := eh.Rules(eh.ComponentSpec{Tag: "second", Axis: eh.AxisAction}, func(_ context.Context, e eh.EpisodeInfo) (eh.Hooks, error) {
-		if e.Base.Graded[0] != "success" || e.Base.Tools[0].Name != "combine" || string(e.Base.Tools[0].Schema) != `{"type":"object"}` {
-			t.Errorf("the second component is told %+v", e.Base)
+		if e.Base().Graded[0] != "success" || e.Base().Tools[0].Name != "combine" || string(e.Base().Tools[0].Schema) != `{"type":"object"}` {
+			t.Errorf("the second component is told %+v", e.Base())
 		}
 		return eh.Hooks{}, nil
 	})

@@ -69,7 +69,7 @@ func (c CorruptRead) Begin(_ context.Context, e envharness.EpisodeInfo) (envharn
 	if err != nil {
 		return envharness.Hooks{}, err
 	}
-	reads, err := readOnlyTools(e.Base.Tools, c.Tools)
+	reads, err := readOnlyTools(e.Base().Tools, c.Tools)
 	if err != nil {
 		return envharness.Hooks{}, err
 	}

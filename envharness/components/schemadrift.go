@@ -89,7 +89,7 @@ func (d Drift) closes() bool { return len(d.Rename)+len(d.Add)+len(d.Remove)+len
 // Begin implements [envharness.Component].
 func (s SchemaDrift) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Tools)) {
-		if !slices.ContainsFunc(e.Base.Tools, func(t envharness.Tool) bool { return t.Name == name }) {
+		if !slices.ContainsFunc(e.Base().Tools, func(t envharness.Tool) bool { return t.Name == name }) {
 			return envharness.Hooks{}, fmt.Errorf("there is no tool %q", name)
 		}
 	}

@@ -63,12 +63,12 @@ type staleEpisode struct {
 
 // Begin implements [envharness.Component].
 func (s StaleRead) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
-	reads, err := readOnlyTools(e.Base.Tools, s.Tools)
+	reads, err := readOnlyTools(e.Base().Tools, s.Tools)
 	if err != nil {
 		return envharness.Hooks{}, err
 	}
 	ep := &staleEpisode{StaleRead: s.withDefaults(), reads: reads, results: make(map[string][]readResult)}
-	writes := writeTools(e.Base.Tools)
+	writes := writeTools(e.Base().Tools)
 	return envharness.Hooks{
 		Tools: func(_ context.Context, tools []envharness.Tool) ([]envharness.Tool, error) {
 			writes = writeTools(tools)

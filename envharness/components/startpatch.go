@@ -51,10 +51,10 @@ func (s StartPatch) Begin(_ context.Context, e envharness.EpisodeInfo) (envharne
 		return envharness.Hooks{}, nil
 	}
 	for _, p := range slices.Sorted(maps.Keys(s.Set)) {
-		if !slices.ContainsFunc(e.Base.Mutable, func(m string) bool { return atOrBelow(p, m) }) {
+		if !slices.ContainsFunc(e.Base().Mutable, func(m string) bool { return atOrBelow(p, m) }) {
 			return envharness.Hooks{}, fmt.Errorf("%q is not declared mutable", p)
 		}
-		for _, g := range e.Base.Graded {
+		for _, g := range e.Base().Graded {
 			if atOrBelow(p, "/"+pointerEscapes.Replace(g)) {
 				return envharness.Hooks{}, fmt.Errorf("%q is graded", p)
 			}
