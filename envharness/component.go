@@ -72,6 +72,9 @@ type Hooks struct {
 	Tools func(ctx context.Context, tools []Tool) ([]Tool, error)
 	// Action decides about an action on its way in, outermost component first.
 	Action func(ctx context.Context, v View, a Action) (ActionEdit, error)
+	// Result is told how the action of this turn fared, on the way out and before Transition: refusal is nil if it was carried out. For a
+	// component that only keeps count this costs least, as nothing is copied.
+	Result func(ctx context.Context, v View, refusal *ActionError) error
 	// Transition changes a result on its way out, innermost component first.
 	Transition func(ctx context.Context, v View, t Transition) (TransitionEdit, error)
 	// Observe changes an observation on its way out, after this component's Transition, and the first observation.

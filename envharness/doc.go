@@ -20,7 +20,7 @@
 // components has a catalogue of ready-made ones, and reads and writes stacks as files.
 //
 // A step goes like this: the action passes the Action hooks from the outermost to the innermost; the first that blocks, answers or
-// ends stops it, otherwise the base is stepped; the result passes Transition and then Observe of each component from the
+// ends stops it, otherwise the base is stepped; the result passes Result, Transition and then Observe of each component from the
 // innermost out; then the limits on turns are evaluated. Every turn counts, also one in which the base was not stepped. The turn that
 // ends an episode shows the result as it was before the components.
 //

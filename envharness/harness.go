@@ -323,7 +323,7 @@ func (h *Harness) begin(ctx context.Context) error {
 		if m := l.hooks.MaxTurns; m > 0 && (h.limit == 0 || m < h.limit) {
 			h.limit = m
 		}
-		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
+		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Result != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
 		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
 			return err
 		}
@@ -553,6 +553,11 @@ func (h *Harness) outward(ctx context.Context, t, raw *Transition, from int) (*T
 	}
 	for j := from; h.hooked && j < len(h.levels); j++ {
 		hooks := &h.levels[j].hooks
+		if hooks.Result != nil {
+			if err := h.resultHook(ctx, j, t.Error); err != nil {
+				return nil, err
+			}
+		}
 		if hooks.Transition != nil {
 			truncate, err := h.transitionHook(ctx, j, t)
 			if err != nil {

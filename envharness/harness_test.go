@@ -336,6 +336,14 @@ func TestHookOrder(t *testing.T) {
 				trail = append(trail, "action "+id)
 				return edit(a), nil
 			},
+			Result: func(_ context.Context, _ eh.View, refusal *eh.ActionError) error {
+				trail = append(trail, "result "+id)
+				if refusal != nil {
+					trail = append(trail, string(refusal.Class))
+					refusal.Class = "spoilt" // a copy
+				}
+				return nil
+			},
 			Transition: func(_ context.Context, _ eh.View, tr eh.Transition) (eh.TransitionEdit, error) {
 				trail = append(trail, "transition "+id)
 				o := tr.Observation
@@ -356,16 +364,16 @@ func TestHookOrder(t *testing.T) {
 		trail  string
 		text   string
 	}{
-		{"pass", pass, "action 3,action 2,action 1,transition 1,observe 1,transition 2,observe 2,transition 3,observe 3",
+		{"pass", pass, "action 3,action 2,action 1,result 1,transition 1,observe 1,result 2,transition 2,observe 2,result 3,transition 3,observe 3",
 			"numbers 10 T1 O1 T2 O2 T3 O3"},
 		{"replace", func(eh.Action) eh.ActionEdit { return eh.ReplaceAction(combine(0, 1, "mul")) },
-			"action 3,action 2,action 1,transition 1,observe 1,transition 2,observe 2,transition 3,observe 3", "numbers 24 T1 O1 T2 O2 T3 O3"},
-		{"block", func(eh.Action) eh.ActionEdit { return eh.BlockAction("no") }, "action 3,action 2,observe 1,observe 2,transition 3,observe 3",
+			"action 3,action 2,action 1,result 1,transition 1,observe 1,result 2,transition 2,observe 2,result 3,transition 3,observe 3", "numbers 24 T1 O1 T2 O2 T3 O3"},
+		{"block", func(eh.Action) eh.ActionEdit { return eh.BlockAction("no") }, "action 3,action 2,observe 1,observe 2,result 3,permission,transition 3,observe 3",
 			"[blocked] no\n\nnumbers 4 6 O1 O2 T3 O3"},
 		{"answer", func(eh.Action) eh.ActionEdit {
 			return eh.AnswerAction("later", &eh.ActionError{Class: eh.ClassRateLimit})
 		},
-			"action 3,action 2,observe 1,observe 2,transition 3,observe 3", "later T3 O3"},
+			"action 3,action 2,observe 1,observe 2,result 3,rate_limit,transition 3,observe 3", "later T3 O3"},
 		{"end", func(eh.Action) eh.ActionEdit { return eh.EndEpisode("enough") }, "action 3,action 2", "numbers 4 6"},
 	}
 	for _, tt := range tests {
@@ -745,6 +753,7 @@ func TestHookFailures(t *testing.T) {
 			"action": {Action: func(context.Context, eh.View, eh.Action) (eh.ActionEdit, error) {
 				return eh.PassAction(), f()
 			}},
+			"result": {Result: func(context.Context, eh.View, *eh.ActionError) error { return f() }},
 			"transition": {Transition: func(context.Context, eh.View, eh.Transition) (eh.TransitionEdit, error) {
 				return eh.TransitionEdit{}, f()
 			}},
@@ -757,7 +766,7 @@ func TestHookFailures(t *testing.T) {
 			env := &toy{start: []int{4, 6}}
 			h := mustNew(t, worldOf(env), rule(eh.AxisStart, hooks))
 			_, err := h.Reset(t.Context(), eh.ResetOptions{})
-			inStep := hook == "action" || hook == "transition"
+			inStep := hook == "action" || hook == "result" || hook == "transition"
 			if inStep {
 				if err != nil {
 					t.Fatalf("%s %s: reset: %v", hook, fault, err)

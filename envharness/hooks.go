@@ -119,6 +119,19 @@ func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, erro
 	return e, nil
 }
 
+// resultHook tells level i how the action fared.
+func (h *Harness) resultHook(ctx context.Context, i int, refusal *ActionError) error {
+	l := &h.levels[i]
+	v := h.view(ctx)
+	_, err := watched(h.watch, site{siteHook, l.spec.ID, "result"}, func() (struct{}, error) {
+		return struct{}{}, l.hooks.Result(ctx, v, copyError(refusal))
+	})
+	if err != nil || h.stateErr != nil {
+		return h.hookFault(ctx, i, "result", err)
+	}
+	return nil
+}
+
 // transitionHook lets level i change t.Observation and t.Error and returns the reason if it truncates the episode.
 func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (truncate string, err error) {
 	l := &h.levels[i]

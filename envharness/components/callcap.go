@@ -46,7 +46,7 @@ func (c CallCap) Check() error {
 // Begin implements [envharness.Component].
 func (c CallCap) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &callCapRun{CallCap: c.withDefaults()}
-	return envharness.Hooks{Action: run.action, Transition: run.transition}, nil
+	return envharness.Hooks{Action: run.action, Result: run.result}, nil
 }
 
 // A callCapRun is one episode of a [CallCap]. What it holds follows from the calls that came through, not from those it was asked
@@ -68,7 +68,7 @@ func (r *callCapRun) action(_ context.Context, v envharness.View, a envharness.A
 
 func (r *callCapRun) cool(turn int) bool { return r.Cooldown > 0 && turn-r.turn > r.Cooldown }
 
-func (r *callCapRun) transition(_ context.Context, v envharness.View, _ envharness.Transition) (envharness.TransitionEdit, error) {
+func (r *callCapRun) result(_ context.Context, v envharness.View, _ *envharness.ActionError) error {
 	if r.pending && v.Stepped {
 		if r.calls >= r.Max {
 			r.calls = 0 // else it had been blocked
@@ -76,7 +76,7 @@ func (r *callCapRun) transition(_ context.Context, v envharness.View, _ envharne
 		r.calls++
 		r.turn = v.Turn
 	}
-	return envharness.TransitionEdit{}, nil
+	return nil
 }
 
 func callCapKind() Kind {

@@ -18,4 +18,6 @@ func submits(t envharness.Tool) bool { return t.Submits }
 func readOnly(t envharness.Tool) bool { return t.ReadOnly }
 
 // carriedOut reports whether the action of this turn came to the base and was not refused there.
-func carriedOut(v envharness.View, t envharness.Transition) bool { return v.Stepped && t.Error == nil }
+func carriedOut(v envharness.View, refusal *envharness.ActionError) bool {
+	return v.Stepped && refusal == nil
+}

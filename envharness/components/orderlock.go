@@ -109,7 +109,7 @@ func (m Match) covers(o Match) bool {
 // Begin implements [envharness.Component].
 func (l OrderLock) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &orderLockRun{OrderLock: l, done: make([]bool, len(l.Edges)), fits: make([]bool, len(l.Edges))}
-	return envharness.Hooks{Action: run.action, Transition: run.transition}, nil
+	return envharness.Hooks{Action: run.action, Result: run.result}, nil
 }
 
 // An orderLockRun is one episode of an [OrderLock].
@@ -139,11 +139,11 @@ func (r *orderLockRun) reason(e Edge, tool string) string {
 	return "before " + tool + " first call " + describe(e.Before)
 }
 
-func (r *orderLockRun) transition(_ context.Context, v envharness.View, t envharness.Transition) (envharness.TransitionEdit, error) {
+func (r *orderLockRun) result(_ context.Context, v envharness.View, refusal *envharness.ActionError) error {
 	for i, fits := range r.fits {
-		r.done[i] = r.done[i] || fits && carriedOut(v, t)
+		r.done[i] = r.done[i] || fits && carriedOut(v, refusal)
 	}
-	return envharness.TransitionEdit{}, nil
+	return nil
 }
 
 func orderLockKind() Kind {

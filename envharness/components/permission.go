@@ -41,7 +41,7 @@ func (p Permission) Check() error {
 // Begin implements [envharness.Component].
 func (p Permission) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &permissionRun{Permission: p, reason: "permission needed, first call " + describe(p.Grant)}
-	return envharness.Hooks{Action: run.action, Transition: run.transition}, nil
+	return envharness.Hooks{Action: run.action, Result: run.result}, nil
 }
 
 // A permissionRun is one episode of a [Permission].
@@ -65,11 +65,11 @@ func (r *permissionRun) holds(turn int) bool {
 	return r.granted && (r.Expires == 0 || turn-r.turn <= r.Expires)
 }
 
-func (r *permissionRun) transition(_ context.Context, v envharness.View, t envharness.Transition) (envharness.TransitionEdit, error) {
-	if r.asked && carriedOut(v, t) {
+func (r *permissionRun) result(_ context.Context, v envharness.View, refusal *envharness.ActionError) error {
+	if r.asked && carriedOut(v, refusal) {
 		r.granted, r.turn = true, v.Turn
 	}
-	return envharness.TransitionEdit{}, nil
+	return nil
 }
 
 // describe writes a pattern for a policy: the tool and the arguments it needs.

@@ -48,7 +48,7 @@ func (l RateLimit) Check() error {
 // Begin implements [envharness.Component].
 func (l RateLimit) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &rateLimitRun{RateLimit: l.withDefaults()}
-	return envharness.Hooks{Action: run.action, Transition: run.transition}, nil
+	return envharness.Hooks{Action: run.action, Result: run.result}, nil
 }
 
 // A rateLimitRun is one episode of a [RateLimit].
@@ -73,11 +73,11 @@ func (r *rateLimitRun) action(_ context.Context, v envharness.View, a envharness
 	return refuse(envharness.ClassRateLimit, fmt.Sprintf("too many calls of %s, retry_after %d", a.Name, wait), true), nil
 }
 
-func (r *rateLimitRun) transition(_ context.Context, v envharness.View, _ envharness.Transition) (envharness.TransitionEdit, error) {
+func (r *rateLimitRun) result(_ context.Context, v envharness.View, _ *envharness.ActionError) error {
 	if r.pending && v.Stepped {
 		r.turns = append(r.turns, v.Turn)
 	}
-	return envharness.TransitionEdit{}, nil
+	return nil
 }
 
 func rateLimitKind() Kind {

@@ -62,7 +62,7 @@ func (g SubmitGate) Begin(context.Context, envharness.EpisodeInfo) (envharness.H
 		return envharness.Hooks{}, nil
 	}
 	run := &submitGateRun{SubmitGate: g, done: make([]bool, len(g.Require)), fits: make([]bool, len(g.Require))}
-	return envharness.Hooks{Tools: run.tools, Action: run.action, Transition: run.transition}, nil
+	return envharness.Hooks{Tools: run.tools, Action: run.action, Result: run.result}, nil
 }
 
 // A submitGateRun is one episode of a [SubmitGate].
@@ -109,9 +109,9 @@ func (r *submitGateRun) missing() string {
 	return strings.Join(names, ", ")
 }
 
-func (r *submitGateRun) transition(_ context.Context, v envharness.View, t envharness.Transition) (envharness.TransitionEdit, error) {
-	if !carriedOut(v, t) {
-		return envharness.TransitionEdit{}, nil
+func (r *submitGateRun) result(_ context.Context, v envharness.View, refusal *envharness.ActionError) error {
+	if !carriedOut(v, refusal) {
+		return nil
 	}
 	required := slices.Contains(r.fits, true)
 	for i, fits := range r.fits {
@@ -120,7 +120,7 @@ func (r *submitGateRun) transition(_ context.Context, v envharness.View, t envha
 	if !required && !r.readOnly[r.tool] {
 		clear(r.done)
 	}
-	return envharness.TransitionEdit{}, nil
+	return nil
 }
 
 func submitGateKind() Kind {

@@ -148,6 +148,11 @@ func (p tap) Begin(ctx context.Context, e envharness.EpisodeInfo) (h envharness.
 			return out, err
 		}
 	}
+	if f := h.Result; f != nil {
+		h.Result = func(ctx context.Context, v envharness.View, refusal *envharness.ActionError) error {
+			return p.around(ctx, "result", func() error { return f(ctx, v, refusal) })
+		}
+	}
 	if f := h.Transition; f != nil {
 		h.Transition = func(ctx context.Context, v envharness.View, t envharness.Transition) (out envharness.TransitionEdit, err error) {
 			err = p.around(ctx, "transition", func() (err error) { out, err = f(ctx, v, t); return err })
