@@ -130,10 +130,11 @@ func openIdle(n int, hooks envharness.Hooks) (*envharness.Harness, error) {
 	return envharness.New(idleWorld(), stack...)
 }
 
+var look = envharness.Action{Name: "look", Args: []byte(`{"at":"the clock"}`)}
+
 func takeSteps(ctx context.Context, h *envharness.Harness) error {
-	a := envharness.Action{Name: "look", Args: []byte(`{"at":"the clock"}`)}
 	for range turnsTimed {
-		if _, err := h.Step(ctx, a); err != nil {
+		if _, err := h.Step(ctx, look); err != nil {
 			return err
 		}
 	}
