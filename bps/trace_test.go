@@ -78,7 +78,7 @@ func TestChainsThatCannotRise(t *testing.T) {
 			t.Fatalf("%v, %+v: chose %v, of large tokens %v (-large +small):\n%s", mode, p, got.Items, large.Items, diff)
 		}
 	})
-	if fewer == 0 {
+	if fewer == 0 && !testing.Short() { // few draws may end none
 		t.Error("no chain ended early; the test shows nothing")
 	}
 }
