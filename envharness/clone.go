@@ -203,7 +203,8 @@ func copyTask(t Task) Task {
 }
 
 func sameObservation(a, b Observation) bool {
-	return a.Text == b.Text && sameObject(a.Data, b.Data) && (a.Actions == nil) == (b.Actions == nil) && slices.EqualFunc(a.Actions, b.Actions, sameAction)
+	return a.Text == b.Text && sameObject(a.Data, b.Data) &&
+		(a.Actions == nil) == (b.Actions == nil) && slices.EqualFunc(a.Actions, b.Actions, sameAction)
 }
 
 func sameAction(a, b Action) bool { return a.Name == b.Name && bytes.Equal(a.Args, b.Args) }
@@ -248,5 +249,6 @@ func isNone(v any) bool {
 }
 
 func sameTool(a, b Tool) bool {
-	return a.Name == b.Name && a.Description == b.Description && a.ReadOnly == b.ReadOnly && a.Submits == b.Submits && bytes.Equal(a.Schema, b.Schema)
+	return a.Name == b.Name && a.Description == b.Description && a.ReadOnly == b.ReadOnly && a.Submits == b.Submits &&
+		bytes.Equal(a.Schema, b.Schema)
 }

@@ -39,6 +39,9 @@
 // the policy) makes an episode [Invalid], never failed; [SuccessRate] leaves it out, and gives no rate if too few are left. [Rollouts]
 // plays it again first, but not where a replay differed. Any other error of a policy is its own failure.
 //
+// The components, their order, the black-box policy and the verifier that stays are the paper's. The replay, [Invalid] apart from [Fail],
+// reruns and deadlines, budgets that count every turn, the seeds of legs and of streams, and chains of more than two are ours.
+//
 // Package envtest checks environments, components, verifiers and vector runners for all that this package expects of them.
 //
 // # Cost and determinism

@@ -15,8 +15,8 @@ import (
 type Environment interface {
 	// Reset starts an episode and returns its first observation. Called in mid-episode it abandons that episode. The same
 	// task and seed give the same episode; a nil seed continues the instance's own stream, as
-	// RandStream(last seed, "env", resets since) does (a harness never passes nil to one that takes seeds). An environment that cannot be seeded
-	// answers [ErrSeedUnsupported]; the harness then resets it without a seed.
+	// RandStream(last seed, "env", resets since) does (a harness never passes nil to one that takes seeds). An environment that cannot be
+	// seeded answers [ErrSeedUnsupported]; the harness then resets it without a seed.
 	Reset(ctx context.Context, o ResetOptions) (Observation, error)
 	// Step performs one action. An action that the world refuses is no error: the world stays as it was, the turn is used up
 	// and [Transition.Error] says why. An error means that the environment itself failed. Before the first Reset it returns

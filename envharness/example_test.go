@@ -11,7 +11,8 @@ import (
 	"github.com/throughline-go/throughline/envharness/components"
 )
 
-// A guess is a complete custom environment: find a number from 1 to 8.
+// A guess is all that a custom environment needs inside a harness, which gives it seeds, guards its life cycle and counts its turns: find a
+// number from 1 to 8. One to be used by itself has to see to that as well; package envtest says to what.
 type guess struct{ secret int }
 
 func (g *guess) Reset(_ context.Context, o envharness.ResetOptions) (envharness.Observation, error) {

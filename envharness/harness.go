@@ -492,8 +492,8 @@ func (h *Harness) Stop(ctx context.Context, reason EndReason) error {
 	return h.stop(ctx, reason)
 }
 
-// Unreadable uses up a turn for an answer of the policy that could not be read as an action, as [Rollouts] does for [ErrBadAction]: the base
-// is not stepped, and the policy is shown the message above the present observation. The errors are those of Step.
+// Unreadable uses up a turn for an answer of the policy that could not be read as an action, as [Rollouts] does for [ErrBadAction]: the
+// base is not stepped, and the policy is shown the message above the present observation. The errors are those of Step.
 func (h *Harness) Unreadable(ctx context.Context, message string) (Transition, error) {
 	if err := h.enterRunning(); err != nil {
 		return Transition{}, err

@@ -105,7 +105,9 @@ func (h *Harness) observe(ctx context.Context) (Observation, error) {
 func (h *Harness) decide(ctx context.Context, i int, a Action) (ActionEdit, error) {
 	l := &h.levels[i]
 	v := h.view(ctx)
-	e, err := watched(h.watch, site{siteHook, l.spec.ID, "action"}, func() (ActionEdit, error) { return l.hooks.Action(ctx, v, copyAction(a)) })
+	e, err := watched(h.watch, site{siteHook, l.spec.ID, "action"}, func() (ActionEdit, error) {
+		return l.hooks.Action(ctx, v, copyAction(a))
+	})
 	if err != nil || h.stateErr != nil {
 		return ActionEdit{}, h.hookFault(ctx, i, "action", err)
 	}
@@ -137,7 +139,9 @@ func (h *Harness) transitionHook(ctx context.Context, i int, t *Transition) (tru
 	l := &h.levels[i]
 	v := h.view(ctx)
 	in, _ := copyTransition(*t) // checked where it came from
-	e, err := watched(h.watch, site{siteHook, l.spec.ID, "transition"}, func() (TransitionEdit, error) { return l.hooks.Transition(ctx, v, in) })
+	e, err := watched(h.watch, site{siteHook, l.spec.ID, "transition"}, func() (TransitionEdit, error) {
+		return l.hooks.Transition(ctx, v, in)
+	})
 	if err != nil || h.stateErr != nil {
 		return "", h.hookFault(ctx, i, "transition", err)
 	}

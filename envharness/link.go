@@ -150,7 +150,9 @@ func (c *chain) describe() {
 		for _, p := range d.Volatile {
 			if rest, ok := cutPointer(p, "/state"); ok {
 				p = "/state/state" + rest
-				c.desc.Volatile = append(c.desc.Volatile, fmt.Sprintf("/state/legs/%d/evidence/end%s", i, rest), fmt.Sprintf("/state/legs/%d/evidence/start%s", i, rest))
+				for _, state := range []string{"start", "end"} {
+					c.desc.Volatile = append(c.desc.Volatile, fmt.Sprintf("/state/legs/%d/evidence/%s%s", i, state, rest))
+				}
 			}
 			c.desc.Volatile = append(c.desc.Volatile, p)
 		}

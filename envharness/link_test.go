@@ -27,6 +27,18 @@ func chainOf(t testing.TB, o *eh.LinkOptions, legs ...eh.Leg) eh.World {
 // toyLeg multiplies to 24 with one combine and a stop.
 func toyLeg() eh.Leg { return eh.Leg{World: toyWorld(nil, nil)} }
 
+// partly is a leg that fails with a score.
+func partly(score float64) eh.Leg {
+	leg := toyLeg()
+	leg.World.Verifier = eh.VerifierFunc(func(_ context.Context, e eh.Evidence) (eh.Verdict, error) {
+		if e.EndReason == "" {
+			return eh.Verdict{Status: eh.Fail}, nil
+		}
+		return eh.Verdict{Status: eh.Fail, Score: score}, nil
+	})
+	return leg
+}
+
 func TestLink(t *testing.T) {
 	good := []eh.Action{combine(0, 1, "mul"), stop}
 	bad := []eh.Action{stop}
@@ -45,6 +57,8 @@ func TestLink(t *testing.T) {
 		{"second fails", []eh.Leg{toyLeg(), toyLeg()}, nil, [][]eh.Action{good, bad}, eh.EndTerminated, eh.Fail, .5, 3, "worked example 8"},
 		{"first fails", []eh.Leg{toyLeg(), toyLeg()}, nil, [][]eh.Action{bad, good}, eh.EndTerminated, eh.Fail, .5, 3, "a failed leg does not stop the chain"},
 		{"stop on fail", []eh.Leg{toyLeg(), toyLeg()}, &eh.LinkOptions{StopOnFail: true}, [][]eh.Action{bad}, eh.EndTerminated, eh.Fail, 0, 1, "unless it is asked to"},
+		{"partial credit", []eh.Leg{partly(.4), toyLeg()}, &eh.LinkOptions{StopOnFail: true}, [][]eh.Action{bad}, eh.EndTerminated, eh.Fail, .2, 1,
+			"worked example 8: a leg that failed with .4, and one that was not started"},
 		{"budget", []eh.Leg{toyLeg(), toyLeg(), toyLeg()}, &eh.LinkOptions{MaxTurns: 3}, [][]eh.Action{good, good}, eh.EndMaxTurns, eh.Fail, 1. / 3, 3, "legs not reached count 0"},
 	}
 	for _, tt := range tests {

@@ -155,8 +155,9 @@ type volatile struct{ transition, state []string }
 
 // volatilePointers are the places that [Description].Volatile can name, and whether it can go on below.
 var volatilePointers = map[string]bool{
-	"/observation": false, "/observation/text": false, "/observation/data": true, "/observation/actions": false, "/reward": false, "/reason": false,
-	"/error": false, "/error/class": false, "/error/message": false, "/error/retryable": false, "/info": true, "/state": true,
+	"/observation": false, "/observation/text": false, "/observation/data": true, "/observation/actions": false,
+	"/reward": false, "/reason": false, "/info": true, "/state": true,
+	"/error": false, "/error/class": false, "/error/message": false, "/error/retryable": false,
 }
 
 func newVolatile(d Description) (volatile, error) {

@@ -104,10 +104,10 @@ func newBatch(w World, components []Component, newPolicy func(slot int) (Policy,
 // is the index in tasks; newPolicy must be safe for concurrent use. The traces come back in the order of tasks, and do not depend
 // on Parallel as long as each policy depends on its slot alone ([RandStream] with "policy/<slot>" gives it a stream of its own).
 //
-// An error of an environment, a component, a verifier or newPolicy, an [ErrInfra] of a policy, and a panic or a call that takes too long in any
-// of them make the trace [Invalid], with the cause in it, and the others go on. Everything opened is closed. Code that hangs has its context cancelled, and
-// its environment closed a second later; if it has not returned after another second, its goroutine is left behind, and the Cause says
-// so. Else no goroutine outlives the call.
+// An error of an environment, a component, a verifier or newPolicy, an [ErrInfra] of a policy, and a panic or a call that takes too long in
+// any of them make the trace [Invalid], with the cause in it, and the others go on. Everything opened is closed. Code that hangs has its
+// context cancelled, and its environment closed a second later; if it has not returned after another second, its goroutine is left behind,
+// and the Cause says so. Else no goroutine outlives the call.
 //
 // When ctx is done Rollouts stops, and returns the traces that were completed (Slot tells which) with an error that wraps
 // ctx.Err(). Any other error is a fault in the arguments, found before the start.
@@ -138,8 +138,8 @@ func Rollouts(
 // the traces in the order of the tasks, holding at most four for each of o.Parallel that wait for an earlier one. Leaving the loop stops
 // and closes everything, and so does ctx, whose error is then the last thing yielded. The sequence can be ranged over again if tasks can.
 //
-// Loop and tasks take turns, so that tasks may depend on what the loop has noted of the traces so far, as a curriculum does; but they must not
-// wait for a trace, and while they take their time nothing is yielded and ctx is not looked at.
+// Loop and tasks take turns, so that tasks may depend on what the loop has noted of the traces so far, as a curriculum does; but they must
+// not wait for a trace, and while they take their time nothing is yielded and ctx is not looked at.
 func Stream(
 	ctx context.Context, w World, components []Component, newPolicy func(slot int) (Policy, error), tasks iter.Seq[Task], o *RolloutOptions,
 ) iter.Seq2[Trace, error] {
@@ -284,8 +284,8 @@ func (r EndReason) rerun() bool {
 	return r == EndEnvError || r == EndTimeout || r == EndPolicyInfra || r == EndVerifierError
 }
 
-// attempt plays one episode on a goroutine of its own and gives it up if it is late. It is hopeless to play it again if it is valid, or if it
-// would only fail again.
+// attempt plays one episode on a goroutine of its own and gives it up if it is late. It is hopeless to play it again if it is valid, or if
+// it would only fail again.
 func (b *batch) attempt(ctx context.Context, task Task, slot int) (t Trace, hopeless bool) {
 	t = Trace{Slot: slot, Kind: b.o.Kind, Task: copyTask(task)}
 	if task.Seed != nil {

@@ -50,7 +50,7 @@ type TurnTrace struct {
 	Layers   []Layer     `json:"layers,omitzero"`    // components that changed something, innermost first
 	Applied  *Action     `json:"applied,omitempty"`  // what reached the base; nil if the base was not stepped
 	Raw      *Transition `json:"raw,omitempty"`      // the base's result; nil if the base was not stepped or failed
-	Shown    Transition  `json:"shown"`              // after all components, with the flags and the reason of an end; zero if the harness failed
+	Shown    Transition  `json:"shown"`              // after all components, with the end's flags and reason; zero if the harness failed
 	Tools    []Tool      `json:"tools,omitzero"`     // those shown from now on, if they changed
 }
 

@@ -89,7 +89,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 // A Verdict is the judgement of one episode.
 type Verdict struct {
 	Status Status             `json:"status"`
-	Score  float64            `json:"score"`          // in [0, 1]; on Pass 1 and on Invalid 0, which the harness sees to; partial credit on Fail
+	Score  float64            `json:"score"`          // in [0, 1]; the harness makes it 1 on Pass and 0 on Invalid; partial credit on Fail
 	Parts  map[string]float64 `json:"parts,omitzero"` // named partial scores in [0, 1]
 	Reason string             `json:"reason,omitempty"`
 	// Unreplayed marks a verdict that rests on what the environment said, without a replay; see [Harness.Verdict].
