@@ -326,3 +326,8 @@ func ExampleCanonical() {
 	// A block
 	// B step_budget
 }
+
+func ExampleReservedTool() {
+	fmt.Println(envharness.ReservedTool("reset"), envharness.ReservedTool("restart"))
+	// Output: true false
+}

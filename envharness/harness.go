@@ -759,8 +759,15 @@ func (h *Harness) stepBase(ctx context.Context, a Action, t *Transition) (err er
 	return err
 }
 
-// reservedTools are names that a tool must not have, because they are calls of the harness and not of the policy.
-var reservedTools = []string{"reset", "step", "state", "close", "verify", "evaluate", "grade"}
+// ReservedTool reports whether no tool may have the name, because it is that of a call which is not the policy's to make: reset, step, state,
+// close, verify, evaluate and grade.
+func ReservedTool(name string) bool {
+	switch name {
+	case "reset", "step", "state", "close", "verify", "evaluate", "grade":
+		return true
+	}
+	return false
+}
 
 func checkTools(tools []Tool) error {
 	seen := make(map[string]bool, len(tools))
@@ -770,7 +777,7 @@ func checkTools(tools []Tool) error {
 			return fmt.Errorf("tool %d has no name", i)
 		case seen[t.Name]:
 			return fmt.Errorf("tool name %q is used twice", t.Name)
-		case slices.Contains(reservedTools, t.Name):
+		case ReservedTool(t.Name):
 			return fmt.Errorf("%w %q", ErrReservedName, t.Name)
 		}
 		seen[t.Name] = true

@@ -282,25 +282,6 @@ func TestStreamCurriculum(t *testing.T) {
 	}
 }
 
-// What is cancelled after the last trace was complete all the same.
-func TestStreamCancelAtTheEnd(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	for _, err := range eh.Stream(ctx, toyWorld(nil, nil), nil, func(int) (eh.Policy, error) { return script(stop), nil }, slices.Values(tasks(2)),
-		&eh.RolloutOptions{Progress: func(done, _ int) {
-			if done == 2 {
-				cancel()
-			}
-		}}) {
-		if n++; err != nil && n < 3 {
-			t.Fatal(err)
-		}
-	}
-	if n < 2 {
-		t.Errorf("%d traces", n)
-	}
-}
-
 // The rollout waits for the Close that it asked for.
 func TestCloseDoesNotOutlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

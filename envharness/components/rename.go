@@ -34,7 +34,7 @@ func (r Rename) Check() error {
 	errs := []error{checkNames("tool", r.Tools)}
 	for _, old := range slices.Sorted(maps.Keys(r.Tools)) {
 		// The names that the harness refuses in a list of tools; an environment need not have one.
-		if slices.Contains([]string{"reset", "step", "state", "close", "verify", "evaluate", "grade"}, r.Tools[old]) {
+		if envharness.ReservedTool(r.Tools[old]) {
 			errs = append(errs, fmt.Errorf("tool %q: %w %q", old, envharness.ErrReservedName, r.Tools[old]))
 		}
 	}

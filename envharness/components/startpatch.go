@@ -45,20 +45,10 @@ func (s StartPatch) Check() error {
 	return errors.Join(errs...)
 }
 
-// Begin implements [envharness.Component]. It refuses a place that the base does not declare mutable, or declares graded.
-func (s StartPatch) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
+// Begin implements [envharness.Component]. The harness refuses a place that the base does not declare mutable, or declares graded.
+func (s StartPatch) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	if len(s.Set) == 0 {
 		return envharness.Hooks{}, nil
-	}
-	for _, p := range slices.Sorted(maps.Keys(s.Set)) {
-		if !slices.ContainsFunc(e.Base().Mutable, func(m string) bool { return atOrBelow(p, m) }) {
-			return envharness.Hooks{}, fmt.Errorf("%q is not declared mutable", p)
-		}
-		for _, g := range e.Base().Graded {
-			if atOrBelow(p, "/"+pointerEscapes.Replace(g)) {
-				return envharness.Hooks{}, fmt.Errorf("%q is graded", p)
-			}
-		}
 	}
 	return envharness.Hooks{Start: func(context.Context, envharness.View) ([]envharness.StartEdit, error) {
 		set := make(map[string]json.RawMessage, len(s.Set))
@@ -67,11 +57,6 @@ func (s StartPatch) Begin(_ context.Context, e envharness.EpisodeInfo) (envharne
 		}
 		return []envharness.StartEdit{{Set: set}}, nil
 	}}, nil
-}
-
-func atOrBelow(pointer, parent string) bool {
-	rest, ok := strings.CutPrefix(pointer, parent)
-	return ok && (rest == "" || rest[0] == '/')
 }
 
 func startPatchKind() Kind {

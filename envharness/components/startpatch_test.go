@@ -95,9 +95,9 @@ func TestStartPatch(t *testing.T) {
 		{"list", set("/coins", `[5,null,"x"]`), &till{}, `{"coins":[5,null,"x"],"won":false,"name":"till"}`, false, "what is mutable itself"},
 		{"two", set("/coins/0", "7", "/coins/1", "8"), &till{}, `{"coins":[7,8],"won":false,"name":"till"}`, false, "together"},
 		{"none", nil, blind{&till{}}, `{"coins":[1,2],"won":false,"name":"till"}`, false, "an empty set is no edit and asks for nothing"},
-		{"not mutable", set("/name", `"x"`), &till{}, "", false, "only coins and won are"},
-		{"graded", set("/won", "true"), &till{}, "", false, "mutable, but graded"},
-		{"beside", set("/coins2", "1"), &till{}, "", false, "a longer name is another place"},
+		{"not mutable", set("/name", `"x"`), &till{}, "", true, "only coins and won are"},
+		{"graded", set("/won", "true"), &till{}, "", true, "mutable, but graded"},
+		{"beside", set("/coins2", "1"), &till{}, "", true, "a longer name is another place"},
 		{"absent", set("/coins/2", "1"), &till{}, "", true, "the place must exist"},
 		{"blind", set("/coins/0", "1"), blind{&till{}}, "", true, "needs a Snapshotter and an Observer"},
 	}

@@ -276,9 +276,6 @@ func marshal(v any) string {
 	return string(b)
 }
 
-// reserved are the names that the harness refuses in a list of tools.
-var reserved = []string{"reset", "step", "state", "close", "verify", "evaluate", "grade"}
-
 func toolsListed(ctx context.Context, e Environment) error {
 	return e.with(ctx, func(b *bench) error {
 		d, described := envharness.As[envharness.Describer](b.env)
@@ -326,7 +323,7 @@ func checkTools(tools []envharness.Tool) error {
 			return fmt.Errorf("tool %d has no name", i)
 		case seen[t.Name]:
 			return fmt.Errorf("two tools are named %q", t.Name)
-		case slices.Contains(reserved, t.Name):
+		case envharness.ReservedTool(t.Name):
 			return fmt.Errorf("tool %d: %w %q", i, envharness.ErrReservedName, t.Name)
 		}
 		seen[t.Name] = true
