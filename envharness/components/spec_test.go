@@ -544,7 +544,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	})
 	t.Logf("%d played, %d of them invalid", played, invalid)
-	if played < 20 || invalid > played*3/4 {
+	if !testing.Short() && (played < 20 || invalid > played*3/4) { // few draws show less
 		t.Errorf("%d specifications were played, %d of them to no verdict", played, invalid)
 	}
 }

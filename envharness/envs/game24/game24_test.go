@@ -708,7 +708,7 @@ func TestRandomPlay(t *testing.T) {
 			}
 		}
 	})
-	if turns < 500 {
+	if turns < 500 && !testing.Short() { // few draws make few turns
 		t.Errorf("only %d turns", turns)
 	}
 }

@@ -72,7 +72,7 @@ func TestRandomCalls(t *testing.T) {
 			shown += "\n" + o.Text
 		}
 	})
-	if turns < 1000 {
+	if turns < 1000 && !testing.Short() { // few draws make few turns
 		t.Errorf("only %d turns", turns)
 	}
 }

@@ -58,7 +58,7 @@ func TestPlainArguments(t *testing.T) {
 			}
 		}
 	})
-	if plain < 100 || other < 100 {
+	if (plain < 100 || other < 100) && !testing.Short() { // few draws show less
 		t.Errorf("%d plain, %d others", plain, other)
 	}
 }
