@@ -185,6 +185,7 @@ func copyTools(ts []Tool) []Tool {
 func copyDescription(d Description) Description {
 	d.Tools = copyTools(d.Tools)
 	d.Graded, d.Mutable, d.Volatile = slices.Clone(d.Graded), slices.Clone(d.Mutable), slices.Clone(d.Volatile)
+	d.Refusals, d.Vocabulary = slices.Clone(d.Refusals), slices.Clone(d.Vocabulary)
 	return d
 }
 

@@ -3,6 +3,8 @@ package envharness
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +43,29 @@ type Action struct {
 
 // String returns the name and the arguments as they are written.
 func (a Action) String() string { return strings.TrimSpace(a.Name + " " + string(a.Args)) }
+
+// Text returns the action in words: its name and the values of its arguments in the order of their keys, with spaces between them. Strings
+// stand as they are, other values as JSON. Arguments that are no JSON object stand as they are.
+func (a Action) Text() string {
+	if len(a.Args) == 0 {
+		return a.Name
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal(a.Args, &args) != nil {
+		return a.Name + " " + string(a.Args)
+	}
+	b := []byte(a.Name)
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		b = append(b, ' ')
+		var s string
+		if json.Unmarshal(args[k], &s) == nil && args[k][0] == '"' {
+			b = append(b, s...)
+		} else {
+			b = append(b, args[k]...)
+		}
+	}
+	return string(b)
+}
 
 // An Observation is what an environment shows.
 type Observation struct {
@@ -135,6 +160,7 @@ type ToolLister interface {
 // A Description is static knowledge about an environment.
 type Description struct {
 	Name   string   `json:"name"`
+	About  string   `json:"about,omitempty"`  // the world, its rules and what passes, in words, for whoever designs for it
 	Tools  []Tool   `json:"tools,omitempty"`  // in a fixed order, names unique
 	Graded []string `json:"graded,omitempty"` // top-level fields of State that the verifier reads; hidden from components
 	// Mutable lists JSON pointers into the snapshot of a [Snapshotter] at and below which a component may set values at the start.
@@ -143,6 +169,14 @@ type Description struct {
 	// /observation/text, /observation/data, /observation/actions, /reward, /reason, /error, /info or /state and go on, below data, info and
 	// state, as deep as is needed; below error there are class, message and retryable.
 	Volatile []string `json:"volatile,omitempty"`
+	// Refusals are the classes with which the environment refuses actions.
+	Refusals []ErrorClass `json:"refusals,omitempty"`
+	// Vocabulary lists, sorted, every word that the environment's texts and admissible actions are made of, an action read as
+	// [Action.Text] gives it. Words are maximal runs of letters and decimal digits, in lower case, and every other character that is not
+	// white space. Nil means that it is not known, as where names are invented in each episode.
+	Vocabulary []string `json:"vocabulary,omitempty"`
+	// Chance is the pass rate, in [0, 1], that a policy which knows nothing may reach; 0 means about none.
+	Chance float64 `json:"chance,omitempty"`
 	// MaxTurns is the environment's own limit, at which it truncates; zero means none. The harness ends an episode after as many turns,
 	// blocked ones included. To stand behind a [Setup], which takes turns of its own, the environment must be a [Rewinder].
 	MaxTurns int `json:"max_turns,omitempty"`

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/throughline-go/throughline/internal/jsonpointer"
 )
 
 // handOff stands above the first observation of a leg that is not the first.
@@ -148,7 +150,7 @@ func (c *chain) describe() {
 			}
 		}
 		for _, p := range d.Volatile {
-			if rest, ok := cutPointer(p, "/state"); ok {
+			if rest, ok := jsonpointer.Cut(p, "/state"); ok {
 				p = "/state/state" + rest
 				for _, state := range []string{"start", "end"} {
 					c.desc.Volatile = append(c.desc.Volatile, fmt.Sprintf("/state/legs/%d/evidence/%s%s", i, state, rest))

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/throughline-go/throughline/internal/jsonpointer"
 )
 
 // replay carries out the log of e on a fresh environment and returns the evidence of that. A result that differs from the logged one,
@@ -165,12 +167,12 @@ func newVolatile(d Description) (volatile, error) {
 	for _, p := range d.Volatile {
 		_, known := volatilePointers[p]
 		for place, goesOn := range volatilePointers {
-			known = known || goesOn && below(p, place)
+			known = known || goesOn && jsonpointer.Below(p, place)
 		}
-		if !known || badEscape.MatchString(p) {
+		if !known || jsonpointer.BadEscape(p) != "" {
 			return v, fmt.Errorf("volatile %q points to nothing that is compared", p)
 		}
-		if rest, ok := cutPointer(p, "/state"); ok {
+		if rest, ok := jsonpointer.Cut(p, "/state"); ok {
 			v.state = append(v.state, rest)
 		} else {
 			v.transition = append(v.transition, p)
@@ -219,7 +221,7 @@ func firstDifference(at string, want, got any) string {
 		for _, k := range slices.Sorted(maps.Keys(keys)) {
 			w, recorded := want[k]
 			g, replayed := got[k]
-			switch below := at + "/" + escapeToken(k); {
+			switch below := at + "/" + jsonpointer.Escape(k); {
 			case !recorded:
 				return below + " was not there"
 			case !replayed:
@@ -305,7 +307,7 @@ func splitPointer(p string) (token, rest string) {
 	if more {
 		rest = "/" + rest
 	}
-	return unescapeToken(token), rest
+	return jsonpointer.Unescape(token), rest
 }
 
 // without removes what a JSON pointer points to; what does not exist needs no removal. An item of a list becomes null, so that the
@@ -328,7 +330,7 @@ func without(doc any, pointer string) any {
 		}
 		return d
 	case []any:
-		if i, ok := index(token, len(d)); ok {
+		if i, ok := jsonpointer.Index(token, len(d)); ok {
 			d = slices.Clone(d)
 			d[i] = without(d[i], rest)
 		}
@@ -347,7 +349,7 @@ func (v volatile) sameState(a, b State) (bool, error) {
 	}
 	var canon [2][]byte
 	for i, s := range []State{a, b} {
-		doc, err := decodeNumbers(s)
+		doc, err := jsonpointer.Decode(s)
 		if err != nil {
 			return false, err
 		}

@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"encoding/json"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// An Episode is one that is being played: a deterministic state machine. Its methods are called from one goroutine at a time. What they
+// return is handed on as it is, so nothing in it may change afterwards; returning the same value again is fine.
+//
+// Optional abilities are found by type assertion: [Narrator], [Planner], [Settable].
+type Episode interface {
+	// Step carries out one action, or refuses it, which changes nothing but what Text tells. It is not called after the end. What it
+	// is given may not be kept.
+	Step(a envharness.Action) Result
+	// Text is what to show now: what the last action led to, or how things stand.
+	Text() string
+	// Data is what to show besides, of JSON values as in [envharness.Observation]; nil for nothing.
+	Data() map[string]any
+	// Actions lists the admissible actions in a fixed order; nil means that they cannot be listed. It is not called after the end.
+	Actions() []envharness.Action
+	// AppendState appends the whole state as one JSON object, without a key "turn".
+	AppendState(b []byte) []byte
+	// Verdict judges the episode as it stands. It changes nothing.
+	Verdict() envharness.Verdict
+}
+
+// A Result is what an action led to.
+type Result struct {
+	Reward  float64                 // finite; 0 after a refusal
+	Ended   bool                    // the state of the task ended the episode; false after a refusal
+	Refusal *envharness.ActionError // nil if the action was carried out
+	Info    map[string]any          // JSON values or nil
+}
+
+// A Narrator is an [Episode] whose text tells what the last action led to and not how things stand. When a setup has become part of the
+// start, its opening is shown with what was done so far below it.
+type Narrator interface {
+	// Opening is the text of the episode's first observation.
+	Opening() string
+}
+
+// A Planner is an [Episode] that can solve itself.
+type Planner interface {
+	// Plan returns actions that pass from the present state, [envharness.ErrNoPlan] if it has proved that there are none, or
+	// [envharness.ErrNotProven]. The limit on turns is not its business. It changes nothing.
+	Plan() ([]envharness.Action, error)
+}
+
+// A Settable is an [Episode] whose start a component may change: [Env.Snapshot] shows the settings below "/start", and what the
+// [envharness.Description] lists as Mutable there can be set.
+type Settable interface {
+	// Settings returns those of the start, whatever happened since, as one JSON object.
+	Settings() json.RawMessage
+	// Set makes the episode one with these settings. It is called before the first Step only. An error says what is wrong; the episode
+	// is then thrown away.
+	Set(settings json.RawMessage) error
+}

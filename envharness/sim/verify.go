@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/internal/jsonpointer"
+)
+
+// Verify replays the log on a fresh episode and returns the episode's verdict. What was shown or rewarded has no say. An unknown task, a
+// log that does not begin with its only reset or goes on after the end, or a recorded end state other than the replay's is an error. It
+// is safe for concurrent use.
+func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
+	if err := s.checkOptions(ev.Options); err != nil {
+		return envharness.Verdict{}, err
+	}
+	e, err := s.begin(ev.Task, nil)
+	if err != nil {
+		return envharness.Verdict{}, err
+	}
+	if len(ev.Log) == 0 || ev.Log[0].Kind != envharness.LogReset {
+		return envharness.Verdict{}, s.fail(fmt.Errorf("the log of %d entries does not begin with a reset", len(ev.Log)))
+	}
+	for i, entry := range ev.Log[1:] {
+		err := ctx.Err()
+		if err == nil {
+			err = e.redo(ctx, entry)
+		}
+		if err != nil {
+			return envharness.Verdict{}, s.fail(fmt.Errorf("log entry %d: %w", i+1, err))
+		}
+	}
+	if ev.End != nil {
+		same, err := sameJSON(ev.End, e.state())
+		if err == nil && !same {
+			err = errors.New("it is not the one that the log leads to")
+		}
+		if err != nil {
+			return envharness.Verdict{}, s.fail(fmt.Errorf("recorded end state: %w", err))
+		}
+	}
+	return e.episode.Verdict(), nil
+}
+
+// redo carries out an entry of a log.
+func (e *Env) redo(ctx context.Context, entry envharness.LogEntry) error {
+	if e.over {
+		return errors.New("the episode was over")
+	}
+	switch entry.Kind {
+	case envharness.LogReplay, envharness.LogStep:
+		e.step(entry.Action)
+		return nil
+	case envharness.LogRewind:
+		return e.rewind()
+	case envharness.LogPatch:
+		return e.patch(ctx, entry.Action.Args)
+	}
+	return fmt.Errorf("kind %.40q in mid-episode", entry.Kind)
+}
+
+// patch sets values in the snapshot, as a harness does.
+func (e *Env) patch(ctx context.Context, args json.RawMessage) error {
+	var set map[string]json.RawMessage
+	if err := json.Unmarshal(args, &set); err != nil {
+		return err
+	}
+	snap, err := e.snapshot()
+	if err != nil {
+		return err
+	}
+	doc, err := jsonpointer.Decode(snap)
+	if err != nil {
+		return err
+	}
+	if doc, err = jsonpointer.Patch(doc, set); err != nil {
+		return err
+	}
+	if snap, err = envharness.CanonicalJSON(doc); err != nil {
+		return err
+	}
+	fresh, err := e.sim.restore(ctx, e.task, snap)
+	if err != nil {
+		return err
+	}
+	e.take(fresh)
+	return nil
+}
