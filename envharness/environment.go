@@ -1,6 +1,7 @@
 package envharness
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
@@ -50,8 +51,11 @@ func (a Action) Text() string {
 	if len(a.Args) == 0 {
 		return a.Name
 	}
+	if value, ok := onlyWord(a.Args); ok {
+		return a.Name + " " + string(value)
+	}
 	var args map[string]json.RawMessage
-	if json.Unmarshal(a.Args, &args) != nil {
+	if json.Unmarshal(a.Args, &args) != nil || args == nil {
 		return a.Name + " " + string(a.Args)
 	}
 	b := []byte(a.Name)
@@ -65,6 +69,23 @@ func (a Action) Text() string {
 		}
 	}
 	return string(b)
+}
+
+// onlyWord returns the value of {"name":"value"} where both are ASCII without escapes, as the arguments of most text worlds are.
+func onlyWord(args []byte) (value []byte, ok bool) {
+	key, value, found := bytes.Cut(args, []byte(`":"`))
+	if !found || len(key) < 2 || key[0] != '{' || key[1] != '"' || !bytes.HasSuffix(value, []byte(`"}`)) {
+		return nil, false
+	}
+	value = value[:len(value)-2]
+	for _, part := range [][]byte{key[2:], value} {
+		for _, c := range part {
+			if c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return nil, false
+			}
+		}
+	}
+	return value, true
 }
 
 // An Observation is what an environment shows.
@@ -169,11 +190,12 @@ type Description struct {
 	// /observation/text, /observation/data, /observation/actions, /reward, /reason, /error, /info or /state and go on, below data, info and
 	// state, as deep as is needed; below error there are class, message and retryable.
 	Volatile []string `json:"volatile,omitempty"`
-	// Refusals are the classes with which the environment refuses actions.
+	// Refusals are all classes with which the environment refuses actions; nil means that they are not known.
 	Refusals []ErrorClass `json:"refusals,omitempty"`
 	// Vocabulary lists, sorted, every word that the environment's texts and admissible actions are made of, an action read as
-	// [Action.Text] gives it. Words are maximal runs of letters and decimal digits, in lower case, and every other character that is not
-	// white space. Nil means that it is not known, as where names are invented in each episode.
+	// [Action.Text] gives it, and Data["task"] where that is a string, the task in words. Words are maximal runs of letters and decimal
+	// digits, in lower case, and every other character that is not white space. Nil means that it is not known, as where names are
+	// invented in each episode.
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Chance is the pass rate, in [0, 1], that a policy which knows nothing may reach; 0 means about none.
 	Chance float64 `json:"chance,omitempty"`

@@ -43,7 +43,7 @@ type Environment struct {
 	Patience time.Duration
 }
 
-// Check returns a joined error with the first [Violation] of each broken rule E01 to E30, in order, or nil. If the context ends, its
+// Check returns a joined error with the first [Violation] of each broken rule E01 to E31, in order, or nil. If the context ends, its
 // cause is joined last. If no actions can be made, an error that is no Violation is all that is returned.
 //
 // Rules E22 and E25 find more with the race detector. Rule E23 knows the environment's goroutines from others; for the rest it looks at
@@ -83,7 +83,8 @@ func environmentTable() []rule[Environment] {
 		{"E13", "rewards are finite", rewardsFinite},
 		{"E14", "what is returned is made of JSON values and comes back from JSON as it was", resultsAreJSON},
 		{"E15", "Observe changes nothing and equals the last observation", observePure},
-		{"E16", "the description is constant; tools are at least one, unique, with an object schema, and not named as reserved", toolsListed},
+		{"E16", "the description is constant, its Chance in [0, 1]; tools are at least one, unique, with an object schema, and not named as reserved",
+			toolsListed},
 		{"E17", "every admissible action is carried out; an unknown one is refused with a class and leaves the world as it was",
 			actionsAnswered},
 		{"E18", "malformed arguments are refused with a class and leave the world as it was", malformedRefused},
@@ -101,6 +102,7 @@ func environmentTable() []rule[Environment] {
 			restoreStrict},
 		{"E29", "the environment is bare, without a Harness around it", bare},
 		{"E30", "random bytes as actions do no harm in 1,000 turns", survivesBytes},
+		{"E31", "texts and admissible actions are made of the declared vocabulary, and refusals are of the declared classes", declaredKept},
 	}
 }
 

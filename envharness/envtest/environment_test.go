@@ -12,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/envs/game24"
 	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 	"github.com/throughline-go/throughline/envharness/envtest"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // The environments of this module keep all rules.
@@ -24,7 +25,7 @@ func TestEnvironments(t *testing.T) {
 		{"game24", envtest.Environment{New: game24.World(nil).New, SeedBlind: true}, "a hand has no chance in it"},
 		{"game24 loose", envtest.Environment{New: game24.World(&game24.Options{LooseStop: true}).New, SeedBlind: true,
 			Tasks: []envharness.Task{{ID: "3,3,8,8"}, {ID: "4,4,6,6"}}}, "with a hand that has no solution"},
-		{"tooldesk", envtest.Environment{New: tooldesk.World().New, SeedBlind: true,
+		{"tooldesk", envtest.Environment{New: tooldesk.World(nil).New, SeedBlind: true,
 			Tasks:    []envharness.Task{{ID: "T1-0000"}, {ID: "T5-0001"}, {ID: "T6-0002"}},
 			Refusals: []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}}, "the desk's rules may refuse candidates"},
 	} {
@@ -39,7 +40,7 @@ func TestEnvironments(t *testing.T) {
 
 // A panicking game panics in Step, so many calls deep.
 type panicking struct {
-	*game24.Game
+	*sim.Env
 	deep  int
 	plays map[any]int // with something in it
 }
@@ -73,7 +74,7 @@ func TestPanics(t *testing.T) {
 				t.Error("case without a reason")
 			}
 			e := envtest.Environment{Actions: tt.source, SeedBlind: true, New: func(context.Context) (envharness.Environment, error) {
-				return panicking{Game: game24.New(nil), deep: tt.deep, plays: map[any]int{1: 1}}, nil
+				return panicking{Env: game24.New(nil), deep: tt.deep, plays: map[any]int{1: 1}}, nil
 			}}
 			err := e.Check(t.Context())
 			want := regexp.MustCompile(`(?m)^E05: panic: (no idea|runtime error: hash of unhashable type json.RawMessage), at ` + tt.want + "$")
@@ -165,7 +166,7 @@ func BenchmarkCheck(b *testing.B) {
 		e    envtest.Environment
 	}{
 		{"game24", envtest.Environment{New: game24.World(nil).New, SeedBlind: true}},
-		{"tooldesk", envtest.Environment{New: tooldesk.World().New, SeedBlind: true,
+		{"tooldesk", envtest.Environment{New: tooldesk.World(nil).New, SeedBlind: true,
 			Refusals: []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

@@ -37,7 +37,7 @@ func (v Violation) Error() string { return v.Rule + ": " + v.Err.Error() }
 // Unwrap returns Err.
 func (v Violation) Unwrap() error { return v.Err }
 
-// A Rule is one promise: E01 to E30 of environments, C01 to C20 of components, V01 to V11 of verifiers, R01 to R08 of vector runners.
+// A Rule is one promise: E01 to E31 of environments, C01 to C20 of components, V01 to V11 of verifiers, R01 to R08 of vector runners.
 type Rule struct {
 	ID   string
 	Text string

@@ -34,8 +34,8 @@ func TestRules(t *testing.T) {
 		}
 		texts[r.Text] = true
 	}
-	if count['E'] != 30 || count['V'] != 11 {
-		t.Errorf("%d rules of environments and %d of verifiers, want 30 and 11", count['E'], count['V'])
+	if count['E'] != 31 || count['V'] != 11 {
+		t.Errorf("%d rules of environments and %d of verifiers, want 31 and 11", count['E'], count['V'])
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/envs/game24"
 	"github.com/throughline-go/throughline/envharness/envtest"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // Check reports what is broken: here that a Step after the end is no error.
 func ExampleEnvironment_Check() {
 	e := envtest.Environment{
-		New:       func(context.Context) (envharness.Environment, error) { return &forgiving{Game: game24.New(nil)}, nil },
+		New:       func(context.Context) (envharness.Environment, error) { return &forgiving{Env: game24.New(nil)}, nil },
 		SeedBlind: true, // the hand says all
 	}
 	fmt.Println(e.Check(context.Background()))
@@ -24,12 +25,12 @@ func ExampleEnvironment_Check() {
 
 // A forgiving game answers a Step after the end with the last transition.
 type forgiving struct {
-	*game24.Game
+	*sim.Env
 	last envharness.Transition
 }
 
 func (f *forgiving) Step(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
-	t, err := f.Game.Step(ctx, a)
+	t, err := f.Env.Step(ctx, a)
 	if errors.Is(err, envharness.ErrEpisodeOver) {
 		return f.last, nil
 	}

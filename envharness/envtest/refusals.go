@@ -288,6 +288,9 @@ func toolsListed(ctx context.Context, e Environment) error {
 		if err := checkTools(b.desc.Tools); err != nil {
 			return fmt.Errorf("describe: %w", err)
 		}
+		if c := b.desc.Chance; !(c >= 0 && c <= 1) { // nor NaN
+			return fmt.Errorf("describe: Chance is %v, want it in [0, 1]", c)
+		}
 		before := marshal(b.desc)
 		t := e.tasks()[0]
 		if _, err := b.reset(ctx, t, seedOf(t, 1)); err != nil {

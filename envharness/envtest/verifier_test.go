@@ -20,7 +20,7 @@ func TestVerifiers(t *testing.T) {
 			"random play does not find 24"},
 		{"game24 loose", envtest.Verifier{World: game24.World(&game24.Options{LooseStop: true}), Tasks: []envharness.Task{{ID: "3,3,8,8"}}},
 			"the same, with the verifier of the reference"},
-		{"tooldesk", envtest.Verifier{World: tooldesk.World(), Tasks: []envharness.Task{{ID: "T1-0000"}, {ID: "T5-0001"}, {ID: "T6-0002"}},
+		{"tooldesk", envtest.Verifier{World: tooldesk.World(nil), Tasks: []envharness.Task{{ID: "T1-0000"}, {ID: "T5-0001"}, {ID: "T6-0002"}},
 			Independent: func(a, b envharness.Action) bool { return a.Name == b.Name && a.Name[:3] == "get" }}, "reads leave the tables alone"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -60,7 +60,7 @@ func StringArg(raw json.RawMessage, name string) (string, *envharness.ActionErro
 	return s, nil
 }
 
-// plainArg reads {"name":"value"} where the value is ASCII without escapes.
+// plainArg reads {"name":"value"} where name and value are ASCII without escapes.
 func plainArg(raw []byte, name string) (string, bool) {
 	const frame = len(`{"":""}`)
 	if len(raw) < frame+len(name) || len(raw) > maxArgs || string(raw[:2]) != `{"` || string(raw[2:2+len(name)]) != name ||
@@ -68,12 +68,20 @@ func plainArg(raw []byte, name string) (string, bool) {
 		return "", false
 	}
 	value := raw[5+len(name) : len(raw)-2]
-	for _, c := range value {
-		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return "", false
-		}
+	if !plain(name) || !plain(value) {
+		return "", false
 	}
 	return string(value), true
+}
+
+// plain reports whether s stands in JSON as it is.
+func plain[S string | []byte](s S) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // Refuse makes a refusal.
@@ -81,10 +89,14 @@ func Refuse(class envharness.ErrorClass, format string, args ...any) *envharness
 	return &envharness.ActionError{Class: class, Message: fmt.Sprintf(format, args...)}
 }
 
-// Clip shortens what somebody sent before it is quoted in a message, to 64 characters.
+// Clip shortens what somebody sent before it is quoted, to 64 characters, and makes it valid UTF-8, as whatever is shown must be.
 func Clip(s string) string {
-	if utf8.RuneCountInString(s) > maxQuote {
-		s = string([]rune(s)[:maxQuote]) + "..."
+	n := 0
+	for i := range s {
+		if n++; n > maxQuote {
+			s = s[:i] + "..."
+			break
+		}
 	}
-	return s
+	return strings.ToValidUTF8(s, "\uFFFD")
 }

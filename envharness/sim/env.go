@@ -1,18 +1,17 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// A Simulation is one world: what it is, how its episodes begin, and which tasks there are.
+// A Simulation is one world: what it is, how its episodes begin, and which tasks there are. It is not changed once it is in use, and may
+// then be used by any number of goroutines.
 type Simulation struct {
 	// Description must have a Name and MaxTurns, the turns after which an episode is truncated with the reason "max_turns". It is always
 	// Deterministic.
@@ -41,86 +40,13 @@ func (s *Simulation) World() envharness.World {
 	}
 }
 
-// An Env is an [envharness.Environment] that plays the episodes of a [Simulation]. It also implements [envharness.Observer],
-// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and
-// [envharness.Oracle]. The methods other than Close are for one goroutine at a time.
-type Env struct {
-	sim      *Simulation
-	task     string
-	episode  Episode // nil before the first reset
-	observed envharness.Observation
-	turn     int
-	over     bool
-
-	calls   []call
-	args    []byte // of all calls
-	rewound []int  // the number of calls at each rewind
-	closed  atomic.Bool
+// fail names an error for the world.
+func (s *Simulation) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", cmp.Or(s.Description.Name, "sim"), err)
 }
-
-var _ interface {
-	envharness.Environment
-	envharness.Observer
-	envharness.Stater
-	envharness.Snapshotter
-	envharness.Rewinder
-	envharness.Describer
-	envharness.TaskLister
-	envharness.Oracle
-} = (*Env)(nil)
-
-// A call is an action since the reset, refused or not.
-type call struct {
-	name     string
-	from, to int    // where in args its arguments are
-	reply    string // the text after it
-}
-
-// Reset starts the episode of a task. Every seed, and none, gives the same. There are no options: other than nil, null and {} are an
-// error. After an error the episode under way, if any, goes on.
-func (e *Env) Reset(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
-	if err := e.usable(ctx); err != nil {
-		return envharness.Observation{}, err
-	}
-	if err := e.sim.checkOptions(o.Options); err != nil {
-		return envharness.Observation{}, err
-	}
-	fresh, err := e.sim.begin(o.Task, nil)
-	if err != nil {
-		return envharness.Observation{}, err
-	}
-	e.take(fresh)
-	return e.observed, nil
-}
-
-// begin makes an environment at the start of a task, with settings unless they are nil.
-func (s *Simulation) begin(task string, settings json.RawMessage) (*Env, error) {
-	if s.Start == nil || s.Description.Name == "" || s.Description.MaxTurns <= 0 {
-		return nil, fmt.Errorf("sim: simulation %q: Start, Description.Name and a positive Description.MaxTurns are needed", s.Description.Name)
-	}
-	if task == "" {
-		task = s.DefaultTask
-	}
-	episode, err := s.Start(task)
-	if err == nil && episode == nil {
-		err = errors.New("Start returned no episode")
-	}
-	if err == nil && settings != nil {
-		settable, ok := episode.(Settable)
-		if !ok {
-			return nil, s.fail(errors.New("there are no settings"))
-		}
-		err = settable.Set(settings)
-	}
-	if err != nil {
-		return nil, s.fail(err)
-	}
-	e := &Env{sim: s, task: task, episode: episode}
-	e.observe(episode.Text())
-	return e, nil
-}
-
-func (s *Simulation) fail(err error) error { return fmt.Errorf("%s: %w", s.Description.Name, err) }
 
 func (s *Simulation) checkOptions(raw json.RawMessage) error {
 	if raw == nil {
@@ -136,56 +62,73 @@ func (s *Simulation) checkOptions(raw json.RawMessage) error {
 	return nil
 }
 
-// take makes the episode of a fresh environment that of e.
-func (e *Env) take(fresh *Env) {
-	e.task, e.episode, e.observed, e.turn, e.over = fresh.task, fresh.episode, fresh.observed, fresh.turn, fresh.over
-	e.calls, e.args, e.rewound = fresh.calls, fresh.args, fresh.rewound
+// An Env is an [envharness.Environment] that plays the episodes of a [Simulation]. It also implements [envharness.Observer],
+// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and
+// [envharness.Oracle]. Use [Simulation.New]; the methods other than Close are for one goroutine at a time.
+//
+// An [Episode] that breaks its promises in Step, or panics there, has failed: that call returns an error, or the panic, and so does every
+// later one that needs the episode, until the next Reset.
+type Env struct {
+	sim    *Simulation
+	now    *run // nil before the first reset
+	closed atomic.Bool
 }
 
-// observe makes the observation of the present state.
-func (e *Env) observe(text string) {
-	e.observed = envharness.Observation{Text: text, Data: e.episode.Data()}
-	if e.over {
-		e.observed.Actions = []envharness.Action{}
-	} else {
-		e.observed.Actions = e.episode.Actions()
+var _ interface {
+	envharness.Environment
+	envharness.Observer
+	envharness.Stater
+	envharness.Snapshotter
+	envharness.Rewinder
+	envharness.Describer
+	envharness.TaskLister
+	envharness.Oracle
+} = (*Env)(nil)
+
+// Reset starts the episode of a task. Every seed, and none, gives the same. There are no options: other than nil, null and {} are an
+// error. After an error the episode under way, if any, goes on.
+func (e *Env) Reset(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
+	if err := e.usable(ctx); err != nil {
+		return envharness.Observation{}, err
 	}
+	if err := e.sim.checkOptions(o.Options); err != nil {
+		return envharness.Observation{}, err
+	}
+	fresh, err := e.sim.begin(o.Task, nil)
+	if err != nil {
+		return envharness.Observation{}, e.sim.fail(err)
+	}
+	if e.now != nil {
+		fresh.log = e.now.log.emptied()
+	}
+	e.now = fresh
+	fresh.show()
+	return fresh.observed, nil
 }
 
 // Step carries out one action. A refused one changes nothing and uses up a turn, as any other does.
-func (e *Env) Step(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+func (e *Env) Step(ctx context.Context, a envharness.Action) (t envharness.Transition, err error) {
 	if err := e.playing(ctx); err != nil {
-		return envharness.Transition{}, err
+		return t, err
 	}
-	if e.over {
-		return envharness.Transition{}, envharness.ErrEpisodeOver
+	if e.now.over {
+		return t, envharness.ErrEpisodeOver
 	}
-	return e.step(a), nil
+	if err := e.now.act(a, &t); err != nil {
+		return t, e.sim.fail(err)
+	}
+	e.now.show()
+	t.Observation = e.now.observed
+	return t, nil
 }
 
-func (e *Env) step(a envharness.Action) envharness.Transition {
-	from := len(e.args)
-	e.args = append(e.args, a.Args...)
-	r := e.episode.Step(a)
-	e.turn++
-	t := envharness.Transition{Reward: r.Reward, Terminated: r.Ended, Error: r.Refusal, Info: r.Info}
-	if !r.Ended && e.turn >= e.sim.Description.MaxTurns {
-		t.Truncated, t.Reason = true, "max_turns"
-	}
-	e.over = t.Ended()
-	text := e.episode.Text()
-	e.calls = append(e.calls, call{a.Name, from, len(e.args), text})
-	e.observe(text)
-	t.Observation = e.observed
-	return t
-}
-
-// Observe returns the last observation again.
+// Observe returns the last observation again, or the one that [Env.RewindCounters] speaks of.
 func (e *Env) Observe(ctx context.Context) (envharness.Observation, error) {
 	if err := e.playing(ctx); err != nil {
 		return envharness.Observation{}, err
 	}
-	return e.observed, nil
+	e.now.show()
+	return e.now.observed, nil
 }
 
 // State returns the state of the episode with the turn as one JSON object.
@@ -193,16 +136,8 @@ func (e *Env) State(ctx context.Context) (envharness.State, error) {
 	if err := e.playing(ctx); err != nil {
 		return nil, err
 	}
-	return e.state(), nil
-}
-
-func (e *Env) state() envharness.State {
-	b := e.episode.AppendState(make([]byte, 0, 512))
-	b = b[:len(b)-1] // the bracket that closes the object
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	return append(strconv.AppendInt(append(b, `"turn":`...), int64(e.turn), 10), '}')
+	state, err := e.now.state()
+	return state, e.sim.fail(err)
 }
 
 // RewindCounters sets the turn to zero; the world stays. Where the episode is a [Narrator] the observation is its opening again, with
@@ -211,33 +146,7 @@ func (e *Env) RewindCounters(ctx context.Context) error {
 	if err := e.playing(ctx); err != nil {
 		return err
 	}
-	return e.rewind()
-}
-
-func (e *Env) rewind() error {
-	if e.over {
-		return envharness.ErrEpisodeOver
-	}
-	e.turn, e.rewound = 0, append(e.rewound, len(e.calls))
-	narrator, ok := e.episode.(Narrator)
-	if !ok {
-		return nil
-	}
-	var b strings.Builder
-	b.WriteString(narrator.Opening())
-	for i, c := range e.calls {
-		if i == 0 {
-			b.WriteString("\nDone so far:")
-		}
-		b.WriteString("\n" + e.action(c).Text() + " -> " + c.reply)
-	}
-	e.observed.Text = b.String()
-	return nil
-}
-
-// action returns the action of a call; its arguments must not be changed.
-func (e *Env) action(c call) envharness.Action {
-	return envharness.Action{Name: c.name, Args: e.args[c.from:c.to:c.to]}
+	return e.now.rewind()
 }
 
 // Describe returns the simulation's description.
@@ -269,18 +178,18 @@ func (e *Env) Plan(ctx context.Context) ([]envharness.Action, error) {
 	if err := e.playing(ctx); err != nil {
 		return nil, err
 	}
-	if e.over {
+	if e.now.over {
 		return nil, envharness.ErrEpisodeOver
 	}
-	planner, ok := e.episode.(Planner)
+	planner, ok := e.now.episode.(Planner)
 	if !ok {
-		return nil, e.sim.fail(envharness.ErrNotProven)
+		return nil, e.sim.fail(fmt.Errorf("%w: its episodes have no plans", envharness.ErrNotProven))
 	}
 	plan, err := planner.Plan()
 	if err != nil {
 		return nil, e.sim.fail(err)
 	}
-	if left := e.sim.Description.MaxTurns - e.turn; len(plan) > left {
+	if left := e.now.limit - e.now.turn; len(plan) > left {
 		proof := envharness.ErrNotProven
 		if e.sim.Shortest {
 			proof = envharness.ErrNoPlan
@@ -307,8 +216,8 @@ func (e *Env) playing(ctx context.Context) error {
 	if err := e.usable(ctx); err != nil {
 		return err
 	}
-	if e.episode == nil {
+	if e.now == nil {
 		return envharness.ErrNeedReset
 	}
-	return nil
+	return e.sim.fail(e.now.fault)
 }

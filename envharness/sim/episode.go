@@ -7,12 +7,13 @@ import (
 )
 
 // An Episode is one that is being played: a deterministic state machine. Its methods are called from one goroutine at a time. What they
-// return is handed on as it is, so nothing in it may change afterwards; returning the same value again is fine.
+// return is handed on as it is, so nothing in it may change afterwards; returning the same value again is fine. All but Step change
+// nothing that any of them shows, and are called as often as there is a use for the answer.
 //
-// Optional abilities are found by type assertion: [Narrator], [Planner], [Settable].
+// Optional abilities are found by type assertion: [Narrator], [Planner], [Settable], [Limiter].
 type Episode interface {
-	// Step carries out one action, or refuses it, which changes nothing but what Text tells. It is not called after the end. What it
-	// is given may not be kept.
+	// Step carries out one action, or refuses it, which changes nothing but what Text tells. It is not called after the end. The
+	// arguments may not be kept; they are nil where there are none.
 	Step(a envharness.Action) Result
 	// Text is what to show now: what the last action led to, or how things stand.
 	Text() string
@@ -35,7 +36,13 @@ type Result struct {
 }
 
 // A Narrator is an [Episode] whose text tells what the last action led to and not how things stand. When a setup has become part of the
-// start, its opening is shown with what was done so far below it.
+// start, its opening is shown with what was done so far below it, each action as [envharness.Action.Text] gives it:
+//
+//	You are in the hall.
+//	Done so far:
+//	go north -> You are in the garden.
+//
+// A [envharness.Description] with a Vocabulary lists the words of this form too: done, so, far, ":", "-" and ">".
 type Narrator interface {
 	// Opening is the text of the episode's first observation.
 	Opening() string
@@ -53,7 +60,13 @@ type Planner interface {
 type Settable interface {
 	// Settings returns those of the start, whatever happened since, as one JSON object.
 	Settings() json.RawMessage
-	// Set makes the episode one with these settings. It is called before the first Step only. An error says what is wrong; the episode
-	// is then thrown away.
+	// Set makes the episode one with these settings, which Settings returns from then on. It is called before the first Step only. An
+	// error says what is wrong; the episode is then thrown away.
 	Set(settings json.RawMessage) error
+}
+
+// A Limiter is an [Episode] with a limit of its own on its turns, where tasks need more or fewer of them.
+type Limiter interface {
+	// Limit is that limit, 1 or more. The lower one of it and MaxTurns of the [envharness.Description] holds.
+	Limit() int
 }

@@ -3,10 +3,11 @@ package sim
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -17,9 +18,9 @@ const snapshotVersion = 1
 
 // A snapshot tells an episode by its task, the settings of its start and the actions. That is the whole of it, as all else follows.
 type snapshot struct {
-	World   string          `json:"world"`
+	World   text            `json:"world"`
 	Version int             `json:"version"`
-	Task    string          `json:"task"`
+	Task    text            `json:"task"`
 	Start   json.RawMessage `json:"start,omitempty"`
 	Calls   [][]made        `json:"calls"` // refused ones too; a new list begins at each rewind
 }
@@ -33,16 +34,26 @@ type made struct {
 // text is a string that JSON cannot hold if it is not UTF-8. It is then an object.
 type text string
 
-type rawText struct {
-	Base64 []byte `json:"base64"`
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (t text) MarshalJSON() ([]byte, error) {
-	if !utf8.ValidString(string(t)) {
-		return json.Marshal(rawText{[]byte(t)})
+// appendText appends s as a text.
+func appendText(b []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		b = append(b, `{"base64":"`...)
+		return append(base64.StdEncoding.AppendEncode(b, []byte(s)), `"}`...)
 	}
-	return json.Marshal(string(t))
+	start := len(b)
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ':
+			quoted, _ := json.Marshal(s) // a string
+			return append(b[:start], quoted...)
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -50,7 +61,9 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	if b[0] != '{' {
 		return json.Unmarshal(b, (*string)(t))
 	}
-	var raw rawText
+	var raw struct {
+		Base64 []byte `json:"base64"`
+	}
 	err := json.Unmarshal(b, &raw)
 	*t = text(raw.Base64)
 	return err
@@ -62,24 +75,38 @@ func (e *Env) Snapshot(ctx context.Context) (envharness.State, error) {
 	if err := e.playing(ctx); err != nil {
 		return nil, err
 	}
-	return e.snapshot()
+	snap, err := e.now.snapshot()
+	return snap, e.sim.fail(err)
 }
 
-func (e *Env) snapshot() (envharness.State, error) {
-	s := snapshot{World: e.sim.Description.Name, Version: snapshotVersion, Task: e.task, Calls: [][]made{}}
-	if settable, ok := e.episode.(Settable); ok {
-		s.Start = settable.Settings()
-	}
-	from := 0
-	for _, to := range append(slices.Clip(e.rewound), len(e.calls)) {
-		list := make([]made, 0, to-from)
-		for _, c := range e.calls[from:to] {
-			list = append(list, made{text(c.name), text(e.args[c.from:c.to])})
+func (r *run) snapshot() (envharness.State, error) {
+	b := make([]byte, 0, 256+len(r.log.args)+64*len(r.log.calls))
+	b = append(appendText(append(b, `{"world":`...), r.sim.Description.Name), `,"version":`...)
+	b = append(strconv.AppendInt(b, snapshotVersion, 10), `,"task":`...)
+	b = appendText(b, r.task)
+	if settable, ok := r.episode.(Settable); ok {
+		buf := bytes.NewBuffer(append(b, `,"start":`...))
+		if err := json.Compact(buf, settable.Settings()); err != nil {
+			return nil, fmt.Errorf("snapshot: settings: %w", err)
 		}
-		s.Calls = append(s.Calls, list)
-		from = to
+		b = buf.Bytes()
 	}
-	return json.Marshal(s)
+	b = append(b, `,"calls":[[`...)
+	args, from, rewound := string(r.log.args), 0, r.log.rewound
+	for i, c := range r.log.calls {
+		for ; len(rewound) > 0 && rewound[0] == i; rewound = rewound[1:] {
+			b, from = append(b, `],[`...), i
+		}
+		if i > from {
+			b = append(b, ',')
+		}
+		b = appendText(append(b, `{"name":`...), c.name)
+		b = append(appendText(append(b, `,"args":`...), args[c.from:c.to]), '}')
+	}
+	for range rewound {
+		b = append(b, `],[`...)
+	}
+	return append(b, `]]}`...), nil
 }
 
 // Restore goes to where an environment of the same simulation was at the snapshot, by carrying out its actions again. It must have been
@@ -88,34 +115,35 @@ func (e *Env) Restore(ctx context.Context, s envharness.State) error {
 	if err := e.playing(ctx); err != nil {
 		return err
 	}
-	fresh, err := e.sim.restore(ctx, e.task, s)
+	fresh, err := e.sim.restore(ctx, e.now.task, s)
 	if err != nil {
 		return e.sim.fail(fmt.Errorf("restore: %w", err))
 	}
-	e.take(fresh)
+	e.now = fresh
 	return nil
 }
 
-// restore makes the environment of a snapshot.
-func (s *Simulation) restore(ctx context.Context, task string, state envharness.State) (*Env, error) {
+// restore makes the run of a snapshot.
+func (s *Simulation) restore(ctx context.Context, task string, state envharness.State) (*run, error) {
 	var snap snapshot
 	if err := json.Unmarshal(state, &snap); err != nil {
 		return nil, err
 	}
 	name := s.Description.Name
 	switch {
-	case snap.World != name || snap.Version != snapshotVersion:
-		return nil, fmt.Errorf("version %d of %q, want version %d of %q", snap.Version, Clip(snap.World), snapshotVersion, name)
-	case snap.Task != task:
-		return nil, fmt.Errorf("it is of task %q, and the environment was reset to %q", Clip(snap.Task), task)
+	case string(snap.World) != name || snap.Version != snapshotVersion:
+		return nil, fmt.Errorf("version %d of %q, want version %d of %q", snap.Version, Clip(string(snap.World)), snapshotVersion, name)
+	case string(snap.Task) != task:
+		return nil, fmt.Errorf("it is of task %q, and the environment was reset to %q", Clip(string(snap.Task)), Clip(task))
 	}
-	e, err := s.begin(task, snap.Start)
+	r, err := s.begin(task, snap.Start)
 	if err != nil {
 		return nil, err
 	}
+	var t envharness.Transition
 	for i, list := range snap.Calls {
 		if i > 0 {
-			if err := e.rewind(); err != nil {
+			if err := r.rewind(); err != nil {
 				return nil, fmt.Errorf("rewind %d: %w", i, err)
 			}
 		}
@@ -123,15 +151,16 @@ func (s *Simulation) restore(ctx context.Context, task string, state envharness.
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if e.over {
+			if r.over {
 				return nil, fmt.Errorf("list %d, call %d: %w", i, k, envharness.ErrEpisodeOver)
 			}
-			e.step(envharness.Action{Name: string(c.Name), Args: json.RawMessage(c.Args)})
+			if err := r.act(envharness.Action{Name: string(c.Name), Args: json.RawMessage(c.Args)}, &t); err != nil {
+				return nil, err
+			}
 		}
 	}
-	// The snapshot must be the one that the environment writes, spaces and the order of keys aside: one with an unknown or a missing field
-	// is not.
-	wrote, err := e.snapshot()
+	// The snapshot must be the one that the run writes, spaces and the order of keys aside: one with an unknown or a missing field is not.
+	wrote, err := r.snapshot()
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +168,10 @@ func (s *Simulation) restore(ctx context.Context, task string, state envharness.
 	if err == nil && !same {
 		err = errors.New("it holds what it should not, or lacks something")
 	}
-	return e, err
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // sameJSON compares as JSON, since a record may have ordered the keys anew.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/internal/jsonpointer"
@@ -17,9 +19,9 @@ func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envhar
 	if err := s.checkOptions(ev.Options); err != nil {
 		return envharness.Verdict{}, err
 	}
-	e, err := s.begin(ev.Task, nil)
+	r, err := s.begin(ev.Task, nil)
 	if err != nil {
-		return envharness.Verdict{}, err
+		return envharness.Verdict{}, s.fail(err)
 	}
 	if len(ev.Log) == 0 || ev.Log[0].Kind != envharness.LogReset {
 		return envharness.Verdict{}, s.fail(fmt.Errorf("the log of %d entries does not begin with a reset", len(ev.Log)))
@@ -27,14 +29,18 @@ func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envhar
 	for i, entry := range ev.Log[1:] {
 		err := ctx.Err()
 		if err == nil {
-			err = e.redo(ctx, entry)
+			err = r.redo(ctx, entry)
 		}
 		if err != nil {
 			return envharness.Verdict{}, s.fail(fmt.Errorf("log entry %d: %w", i+1, err))
 		}
 	}
 	if ev.End != nil {
-		same, err := sameJSON(ev.End, e.state())
+		end, err := r.state()
+		if err != nil {
+			return envharness.Verdict{}, s.fail(err)
+		}
+		same, err := sameJSON(ev.End, end)
 		if err == nil && !same {
 			err = errors.New("it is not the one that the log leads to")
 		}
@@ -42,33 +48,38 @@ func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envhar
 			return envharness.Verdict{}, s.fail(fmt.Errorf("recorded end state: %w", err))
 		}
 	}
-	return e.episode.Verdict(), nil
+	return r.episode.Verdict(), nil
 }
 
 // redo carries out an entry of a log.
-func (e *Env) redo(ctx context.Context, entry envharness.LogEntry) error {
-	if e.over {
+func (r *run) redo(ctx context.Context, entry envharness.LogEntry) error {
+	if r.over {
 		return errors.New("the episode was over")
 	}
 	switch entry.Kind {
 	case envharness.LogReplay, envharness.LogStep:
-		e.step(entry.Action)
-		return nil
+		var t envharness.Transition
+		return r.act(entry.Action, &t)
 	case envharness.LogRewind:
-		return e.rewind()
+		return r.rewind()
 	case envharness.LogPatch:
-		return e.patch(ctx, entry.Action.Args)
+		return r.patch(ctx, entry.Action.Args)
 	}
 	return fmt.Errorf("kind %.40q in mid-episode", entry.Kind)
 }
 
 // patch sets values in the snapshot, as a harness does.
-func (e *Env) patch(ctx context.Context, args json.RawMessage) error {
+func (r *run) patch(ctx context.Context, args json.RawMessage) error {
 	var set map[string]json.RawMessage
 	if err := json.Unmarshal(args, &set); err != nil {
 		return err
 	}
-	snap, err := e.snapshot()
+	for _, p := range slices.Sorted(maps.Keys(set)) {
+		if !slices.ContainsFunc(r.sim.Description.Mutable, func(m string) bool { return jsonpointer.Below(p, m) }) {
+			return fmt.Errorf("%q is not mutable, and no harness sets it", p)
+		}
+	}
+	snap, err := r.snapshot()
 	if err != nil {
 		return err
 	}
@@ -82,10 +93,10 @@ func (e *Env) patch(ctx context.Context, args json.RawMessage) error {
 	if snap, err = envharness.CanonicalJSON(doc); err != nil {
 		return err
 	}
-	fresh, err := e.sim.restore(ctx, e.task, snap)
+	fresh, err := r.sim.restore(ctx, r.task, snap)
 	if err != nil {
 		return err
 	}
-	e.take(fresh)
+	*r = *fresh
 	return nil
 }

@@ -33,10 +33,8 @@
 // World, tools and texts follow the toy-24 environment of EnvHarness (arXiv:2608.19880); its code accepts a stop with 24
 // among several numbers, see [Options], and calls restart "reset". Arithmetic, tasks and solver are ours.
 //
-// # Snapshots
-//
-// The game is deterministic: an episode is a function of the hand and the calls. A snapshot holds the calls that were carried out, which
-// [Game.Restore] carries out again, and the turn. Nothing in it can be set by a component: other numbers would be another task.
+// The environment is a [sim.Env]: it has snapshots, in which nothing can be set, as other numbers would be another task, and plans, the
+// fewest calls that pass. There is no vocabulary: fractions have thousands of numerators.
 //
 // # Exactness
 //

@@ -2,42 +2,57 @@ package game24
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // An episode is a hand being played.
 type episode struct {
+	loose   bool
 	start   hand
 	numbers hand
-	history []string // what was done so far; like the reference, a restart does not clear it
-	moves   []move   // the combines in it, at the same places
+	history []any // of strings: what was done so far; like the reference, a restart does not clear it
 	stopped bool
-	turn    int
+
+	// What is shown, where it has been made for the present state. None of it is written to later: the history grows beyond what was
+	// handed out.
+	text    string
+	data    map[string]any
+	actions []envharness.Action
 }
 
-func newEpisode(h hand) *episode { return &episode{start: h, numbers: h} }
+var _ interface {
+	sim.Episode
+	sim.Planner
+} = (*episode)(nil)
 
-func (e *episode) over() bool { return e.stopped || e.turn >= MaxTurns }
+// Step implements [sim.Episode].
+func (e *episode) Step(a envharness.Action) sim.Result {
+	refusal := e.act(a)
+	r := sim.Result{Refusal: refusal, Ended: refusal == nil && e.stopped}
+	if r.Ended && e.numbers.won(e.loose) {
+		r.Reward = 1
+	}
+	return r
+}
 
-// step uses one turn for the action. A refused action changes nothing else.
-func (e *episode) step(a envharness.Action) *envharness.ActionError {
-	e.turn++
+func (e *episode) act(a envharness.Action) *envharness.ActionError {
 	if a.Name == combineTool {
 		return e.combine(a.Args)
 	}
 	if a.Name != restartTool && a.Name != stopTool {
-		return refuse(envharness.ClassUnknownTool, "no tool named %q", clip(a.Name))
+		return sim.Refuse(envharness.ClassUnknownTool, "no tool named %q", sim.Clip(a.Name))
 	}
-	if _, refusal := parseArgs(a.Args); refusal != nil {
+	if _, refusal := sim.Args(a.Args); refusal != nil {
 		return refusal
 	}
 	if a.Name == stopTool {
 		e.stopped = true
 		return nil
 	}
-	e.numbers = e.start
-	e.history, e.moves = append(e.history, restartTool), append(e.moves, move{})
+	e.become(e.start, restartTool)
 	return nil
 }
 
@@ -49,53 +64,111 @@ func (e *episode) combine(args json.RawMessage) *envharness.ActionError {
 	a, b := e.numbers.v[m.i], e.numbers.v[m.j]
 	r, ok := m.op.apply(a, b)
 	if !ok {
-		return refuse(envharness.ClassPrecondition, "%s cannot be divided by 0", a)
+		return sim.Refuse(envharness.ClassPrecondition, "%s cannot be divided by 0", a)
 	}
-	e.numbers = e.numbers.combine(m.i, m.j, r)
-	e.history = append(e.history, a.String()+" "+m.op.String()+" "+b.String()+" = "+r.String())
-	e.moves = append(e.moves, m)
+	e.become(e.numbers.combine(m.i, m.j, r), a.String()+" "+m.op.String()+" "+b.String()+" = "+r.String())
 	return nil
 }
 
-// observation shows the numbers; it is a function of the state.
-func (e *episode) observation() envharness.Observation {
-	numbers := make([]any, e.numbers.n)
-	text := make([]byte, 0, 64)
-	text = append(text, "target=24, numbers=["...)
-	for i, v := range e.numbers.v[:e.numbers.n] {
-		s := v.String()
-		numbers[i] = s
-		if i > 0 {
-			text = append(text, ", "...)
-		}
-		text = append(text, s...)
+// become changes the numbers, with a line in the history.
+func (e *episode) become(numbers hand, line string) {
+	if numbers != e.numbers {
+		e.numbers, e.text, e.actions = numbers, "", nil
 	}
-	history := make([]any, len(e.history))
-	for i, s := range e.history {
-		history[i] = s
-	}
-	o := envharness.Observation{
-		Text:    string(append(text, ']')),
-		Data:    map[string]any{"target": float64(target), "numbers": numbers, "history": history},
-		Actions: []envharness.Action{},
-	}
-	if !e.over() {
-		o.Actions = e.numbers.admissible()
-	}
-	return o
+	e.history, e.data = append(e.history, line), nil
 }
 
-// state is the episode as the canonical JSON object that State returns.
-func (e *episode) state() envharness.State {
-	b, err := json.Marshal(struct {
-		History []string   `json:"history"`
-		Numbers []rational `json:"numbers"`
-		Start   []rational `json:"start"`
-		Stopped bool       `json:"stopped"`
-		Turn    int        `json:"turn"`
-	}{append([]string{}, e.history...), e.numbers.v[:e.numbers.n], e.start.v[:e.start.n], e.stopped, e.turn})
-	if err != nil {
-		panic(err) // strings, integers and booleans
+// Text implements [sim.Episode]. It shows the numbers, also after a refusal, which is told in Transition.Error alone.
+func (e *episode) Text() string {
+	if e.text == "" {
+		b := append(make([]byte, 0, 64), "target=24, numbers=["...)
+		for i, v := range e.numbers.v[:e.numbers.n] {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = v.append(b)
+		}
+		e.text = string(append(b, ']'))
 	}
-	return b
+	return e.text
+}
+
+// Data implements [sim.Episode].
+func (e *episode) Data() map[string]any {
+	if e.data == nil {
+		numbers := make([]any, e.numbers.n)
+		for i, v := range e.numbers.v[:e.numbers.n] {
+			numbers[i] = v.String()
+		}
+		done := e.history[:len(e.history):len(e.history)]
+		if done == nil {
+			done = []any{}
+		}
+		e.data = map[string]any{"target": float64(target), "numbers": numbers, "history": done}
+	}
+	return e.data
+}
+
+// Actions implements [sim.Episode].
+func (e *episode) Actions() []envharness.Action {
+	if e.actions == nil {
+		e.actions = e.numbers.admissible()
+	}
+	return e.actions
+}
+
+// AppendState implements [sim.Episode]. The keys are in order and nothing in the strings needs an escape, so with the turn the state is
+// canonical JSON.
+func (e *episode) AppendState(b []byte) []byte {
+	b = append(b, `{"history":[`...)
+	for i, line := range e.history {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), line.(string)...), '"')
+	}
+	b = e.numbers.append(append(b, `],"numbers":`...))
+	b = e.start.append(append(b, `,"start":`...))
+	if e.stopped {
+		return append(b, `,"stopped":true}`...)
+	}
+	return append(b, `,"stopped":false}`...)
+}
+
+// Verdict implements [sim.Episode].
+func (e *episode) Verdict() envharness.Verdict {
+	switch {
+	case !e.stopped:
+		return failed("the game was not stopped")
+	case e.numbers.won(e.loose):
+		return envharness.Verdict{Status: envharness.Pass, Score: 1}
+	case e.loose:
+		return failed("none of the numbers left is 24")
+	case e.numbers.n > 1:
+		return failed(fmt.Sprintf("%d numbers are left", e.numbers.n))
+	}
+	return failed(fmt.Sprintf("the number left is %s", e.numbers.v[0]))
+}
+
+func failed(reason string) envharness.Verdict {
+	return envharness.Verdict{Status: envharness.Fail, Reason: reason}
+}
+
+// Plan implements [sim.Planner]. It returns the fewest calls that solve the hand from the present state, at most five: combines and a stop,
+// after a restart if the numbers left cannot make 24. Among plans of this length it is the first in the order i ascending, j ascending, add
+// before sub before mul before div. The search is complete, so [envharness.ErrNoPlan] is a proof.
+func (e *episode) Plan() ([]envharness.Action, error) {
+	var plan []envharness.Action
+	s := solver{loose: e.loose}
+	moves, ok := s.solve(e.numbers)
+	if !ok {
+		plan = append(plan, envharness.Action{Name: restartTool})
+		if moves, ok = s.solve(e.start); !ok {
+			return nil, fmt.Errorf("%w: %s cannot make %d", envharness.ErrNoPlan, e.start.taskID(), target)
+		}
+	}
+	for _, m := range moves {
+		plan = append(plan, m.action())
+	}
+	return append(plan, envharness.Action{Name: stopTool}), nil
 }

@@ -48,7 +48,7 @@ func ExampleNew() {
 }
 
 // The oracle finds a plan, or proves that there is none.
-func ExampleGame_Plan() {
+func ExampleNew_plan() {
 	ctx := context.Background()
 	game := game24.New(nil)
 	defer game.Close()
@@ -73,7 +73,7 @@ func ExampleGame_Plan() {
 	// combine{"i":0,"j":2,"op":"sub"}
 	// combine{"i":0,"j":1,"op":"mul"}
 	// stop
-	// envharness: proved unsolvable: game24: 4,4,6,6 cannot make 24
+	// game24: envharness: proved unsolvable: 4,4,6,6 cannot make 24
 }
 
 // A setup moves the start of every episode; the verifier judges what reached the game. Only in the loose game does a stop

@@ -15,13 +15,36 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 var ctx = context.Background()
 
 var splits = []string{"train", "validation", "test", "ood"}
 
-func reset(t testing.TB, g *Game, id string) envharness.Observation {
+// A game is an environment whose episode can be looked at.
+type game struct {
+	*sim.Env
+	o       *Options
+	episode *episode // that of the last reset or restore, refused ones too
+}
+
+func open(o *Options) *game {
+	g := &game{o: o}
+	s := simulation(o)
+	start := s.Start
+	s.Start = func(task string) (sim.Episode, error) {
+		e, err := start(task)
+		if err == nil {
+			g.episode = e.(*episode)
+		}
+		return e, err
+	}
+	g.Env = s.New()
+	return g
+}
+
+func reset(t testing.TB, g *game, id string) envharness.Observation {
 	t.Helper()
 	o, err := g.Reset(ctx, envharness.ResetOptions{Task: id})
 	if err != nil {
@@ -30,7 +53,7 @@ func reset(t testing.TB, g *Game, id string) envharness.Observation {
 	return o
 }
 
-func do(t testing.TB, g *Game, a envharness.Action) envharness.Transition {
+func do(t testing.TB, g *game, a envharness.Action) envharness.Transition {
 	t.Helper()
 	tr, err := g.Step(ctx, a)
 	if err != nil {
@@ -39,7 +62,7 @@ func do(t testing.TB, g *Game, a envharness.Action) envharness.Transition {
 	return tr
 }
 
-func state(t testing.TB, g *Game) string {
+func state(t testing.TB, g *game) string {
 	t.Helper()
 	s, err := g.State(ctx)
 	if err != nil {
@@ -71,12 +94,12 @@ func calls(list ...string) []envharness.Action {
 
 // A recorder plays a game and keeps the evidence, as a harness would.
 type recorder struct {
-	g  *Game
+	g  *game
 	ev envharness.Evidence
 }
 
 func record(t testing.TB, o *Options, id string) *recorder {
-	r := &recorder{g: New(o)}
+	r := &recorder{g: open(o)}
 	obs := reset(t, r.g, id)
 	r.ev = envharness.Evidence{Task: id, Log: []envharness.LogEntry{
 		{Kind: envharness.LogReset, Transition: envharness.Transition{Observation: obs}},
@@ -96,7 +119,7 @@ func (r *recorder) play(t testing.TB, actions ...envharness.Action) (last envhar
 
 func (r *recorder) verdict(t testing.TB) envharness.Verdict {
 	t.Helper()
-	v, err := verifier{r.g.loose}.Verify(ctx, r.ev)
+	v, err := World(r.g.o).Verifier.Verify(ctx, r.ev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +169,7 @@ func TestRules(t *testing.T) {
 		{"not an object", "1,2,3,4", []string{`combine [0,1,"add"]`}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "a list"},
 		{"null", "1,2,3,4", []string{"stop null"}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "null is no object"},
 		{"not JSON", "1,2,3,4", []string{"combine {"}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "cut off"},
-		{"too long", "1,2,3,4", []string{"stop {" + strings.Repeat(" ", maxArgs) + "}"}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "bounded"},
+		{"too long", "1,2,3,4", []string{"stop {" + strings.Repeat(" ", 8192) + "}"}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "bounded"},
 		{"stop takes nothing", "1,2,3,4", []string{`stop {"answer":24}`}, "numbers=[1, 2, 3, 4]", envharness.ClassBadArgs, "no arguments"},
 		{"division by zero", "3,3,8,8", []string{"0 1 sub", "0 2 div"}, "numbers=[8, 8, 0]", envharness.ClassPrecondition, "8/(3-3)"},
 		{"zero divided", "3,3,8,8", []string{"0 1 sub", "2 0 div"}, "numbers=[8, 0]", "", "0/8 is 0"},
@@ -158,7 +181,7 @@ func TestRules(t *testing.T) {
 		if tt.reason == "" {
 			t.Errorf("%s: case without a reason", tt.name)
 		}
-		g := New(nil)
+		g := open(nil)
 		o := reset(t, g, tt.id)
 		var tr envharness.Transition
 		for i, a := range calls(tt.calls...) {
@@ -169,8 +192,8 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: call %d: refusal %+v (%s)", tt.name, i, tr.Error, tt.reason)
 			}
 			if tr.Error != nil {
-				before.turn++
-				if d := cmp.Diff(string(before.state()), state(t, g)); d != "" {
+				want := strings.TrimSuffix(string(before.AppendState(nil)), "}") + `,"turn":` + strconv.Itoa(i+1) + "}"
+				if d := cmp.Diff(want, state(t, g)); d != "" {
 					t.Errorf("%s: the refusal changed the state (-want +got):\n%s", tt.name, d)
 				}
 			}
@@ -257,7 +280,8 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no reset", func(ev *envharness.Evidence) { ev.Log = ev.Log[1:] }, "does not begin with a reset", "a start is missing"},
 		{"two resets", func(ev *envharness.Evidence) { ev.Log = append(ev.Log[:1:1], ev.Log...) }, "entry 1", "one episode"},
 		{"after the end", func(ev *envharness.Evidence) { ev.Log = append(ev.Log, ev.Log[1]) }, "was over", "E09"},
-		{"unknown kind", func(ev *envharness.Evidence) { ev.Log[2].Kind = "patch" }, "patch", "cannot be replayed"},
+		{"unknown kind", func(ev *envharness.Evidence) { ev.Log[2].Kind = "undo" }, "undo", "cannot be replayed"},
+		{"patch", func(ev *envharness.Evidence) { ev.Log[2].Kind = envharness.LogPatch }, "not mutable", "nothing can be set"},
 		{"step left out", func(ev *envharness.Evidence) { ev.Log = slices.Delete(ev.Log, 1, 2) }, "end state", "the states differ"},
 		{"other end", func(ev *envharness.Evidence) {
 			ev.End = json.RawMessage(strings.Replace(string(ev.End), `"24"`, `"23"`, 1))
@@ -280,13 +304,13 @@ func TestVerifyRefuses(t *testing.T) {
 	ev.End, _ = json.MarshalIndent(m, "", "\t")
 	ev.Log[3].Transition = envharness.Transition{Reward: math.Inf(1), Observation: envharness.Observation{Text: "numbers=[1]"}}
 	for range 2 { // V01, V05
-		if v, err := (verifier{}).Verify(ctx, ev); err != nil || v.Status != envharness.Pass {
+		if v, err := World(nil).Verifier.Verify(ctx, ev); err != nil || v.Status != envharness.Pass {
 			t.Errorf("%+v, %v: what was shown and how the state is written have no say", v, err)
 		}
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (verifier{}).Verify(canceled, ev); !errors.Is(err, context.Canceled) {
+	if _, err := World(nil).Verifier.Verify(canceled, ev); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -335,7 +359,7 @@ func TestTurns(t *testing.T) {
 }
 
 func TestLifeCycle(t *testing.T) {
-	g := New(nil)
+	g := open(nil)
 	for name, f := range map[string]func() error{
 		"step":    func() error { _, err := g.Step(ctx, call("stop")); return err },
 		"observe": func() error { _, err := g.Observe(ctx); return err },
@@ -391,7 +415,7 @@ func TestLifeCycle(t *testing.T) {
 
 // Close may come while a Step runs.
 func TestCloseDuringStep(t *testing.T) {
-	g := New(nil)
+	g := open(nil)
 	reset(t, g, "")
 	var closing sync.WaitGroup
 	for n := 0; ; n++ {
@@ -441,6 +465,33 @@ func TestDescribe(t *testing.T) {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("graded field %s is not in the state", name)
 		}
+	}
+}
+
+// The data tell the numbers and what was done, and what was told once is not changed by what is done later.
+func TestData(t *testing.T) {
+	g := open(nil)
+	want := []map[string]any{{"target": 24.0, "numbers": []any{"3", "3", "8", "8"}, "history": []any{}}}
+	seen := []map[string]any{reset(t, g, "3,3,8,8").Data}
+	var history []any
+	for _, tt := range []struct {
+		call, line string
+		numbers    []any
+	}{
+		{"2 0 div", "8 div 3 = 8/3", []any{"3", "8", "8/3"}},
+		{"7 0 div", "", []any{"3", "8", "8/3"}},
+		{"restart", "restart", []any{"3", "3", "8", "8"}},
+		{"restart", "restart", []any{"3", "3", "8", "8"}},
+		{"0 2 sub", "3 sub 8 = -5", []any{"3", "8", "-5"}},
+	} {
+		if tt.line != "" {
+			history = append(slices.Clone(history), tt.line)
+		}
+		want = append(want, map[string]any{"target": 24.0, "numbers": tt.numbers, "history": history})
+		seen = append(seen, do(t, g, call(tt.call)).Observation.Data)
+	}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
@@ -527,7 +578,7 @@ func TestSplits(t *testing.T) {
 	want := map[string]int{"train": 436, "validation": 66, "test": 64, "ood": 796}
 	seen := map[string]string{}
 	for _, split := range splits {
-		g := New(&Options{LooseStop: split == "test"})
+		g := open(&Options{LooseStop: split == "test"})
 		tasks, err := g.Tasks(ctx, split)
 		if err != nil {
 			t.Fatal(err)
@@ -631,23 +682,26 @@ func FuzzStep(f *testing.F) {
 	f.Add("combine", []byte(`{"i":0,"i":1,"j":0,"op":"sub"}`))
 	f.Add("\xff", []byte("\xff"))
 	f.Fuzz(func(t *testing.T, name string, args []byte) {
-		h, err := deal("3,3,8,8")
-		if err != nil {
-			t.Fatal(err)
+		play := func() *episode {
+			h, err := deal("3,3,8,8")
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &episode{start: h, numbers: h}
+			e.Step(call("0 1 sub")) // a zero to divide by
+			return e
 		}
-		e := newEpisode(h)
-		e.step(call("0 1 sub")) // a zero to divide by
-		before := *e
-		if refusal := e.step(envharness.Action{Name: name, Args: args}); refusal != nil {
-			before.turn++
-			if string(before.state()) != string(e.state()) {
+		e := play()
+		before := string(e.AppendState(nil))
+		if r := e.Step(envharness.Action{Name: name, Args: args}); r.Refusal != nil {
+			if before != string(e.AppendState(nil)) || r.Ended || r.Reward != 0 {
 				t.Fatal("a refusal changed the state")
 			}
 			return
 		}
-		for _, a := range before.numbers.admissible() {
-			trial := before
-			if trial.step(a) == nil && string(trial.state()) == string(e.state()) {
+		for _, a := range play().Actions() {
+			trial := play()
+			if trial.Step(a).Refusal == nil && string(trial.AppendState(nil)) == string(e.AppendState(nil)) {
 				return
 			}
 		}
@@ -723,7 +777,7 @@ func TestNullPolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, task := range tasks {
-			g := New(nil)
+			g := open(nil)
 			for range 5 {
 				for o := reset(t, g, task.ID); ; {
 					tr := do(t, g, o.Actions[r.IntN(len(o.Actions))])
@@ -756,7 +810,7 @@ func TestNullPolicies(t *testing.T) {
 
 func BenchmarkReset(b *testing.B) {
 	b.ReportAllocs()
-	g := New(nil)
+	g := open(nil)
 	for b.Loop() {
 		reset(b, g, "3,3,8,8")
 	}
@@ -767,11 +821,16 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()
 			g := New(nil)
-			reset(b, g, "3,3,8,8")
-			start, a := *g.episode, call(bm.call)
+			a := call(bm.call)
 			for b.Loop() {
-				*g.episode = start
-				do(b, g, a)
+				if _, err := g.Reset(ctx, envharness.ResetOptions{Task: "3,3,8,8"}); err != nil {
+					b.Fatal(err)
+				}
+				for range 2 { // the second combine of the same positions too
+					if _, err := g.Step(ctx, a); err != nil {
+						b.Fatal(err)
+					}
+				}
 			}
 		})
 	}

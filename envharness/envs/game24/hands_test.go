@@ -41,7 +41,7 @@ func TestSolvabilityOfAllHands(t *testing.T) {
 	for _, row := range rows[1:] {
 		id := strings.Join(row[:4], ",")
 		seen[id] = true
-		g := New(nil)
+		g := open(nil)
 		reset(t, g, id)
 		_, err := g.Plan(ctx)
 		if err != nil && !errors.Is(err, envharness.ErrNoPlan) {

@@ -55,10 +55,16 @@ func (a rational) less(b rational) bool { return a.num*b.den < b.num*a.den }
 // String returns "8" or "-8/3".
 func (a rational) String() string {
 	if a.den == 1 {
-		return strconv.FormatInt(a.num, 10)
+		return strconv.FormatInt(a.num, 10) // which makes no new string of a small number
 	}
-	return strconv.FormatInt(a.num, 10) + "/" + strconv.FormatInt(a.den, 10)
+	return string(a.append(nil))
 }
 
-// MarshalText writes a rational as String does.
-func (a rational) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+// append appends what String returns.
+func (a rational) append(b []byte) []byte {
+	b = strconv.AppendInt(b, a.num, 10)
+	if a.den != 1 {
+		b = strconv.AppendInt(append(b, '/'), a.den, 10)
+	}
+	return b
+}

@@ -23,6 +23,18 @@ func (h hand) combine(i, j int, r rational) hand {
 	return out
 }
 
+// append appends the numbers as a JSON list of strings.
+func (h hand) append(b []byte) []byte {
+	b = append(b, '[')
+	for i, v := range h.v[:h.n] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(v.append(append(b, '"')), '"')
+	}
+	return append(b, ']')
+}
+
 // sorted returns the numbers in ascending order.
 func (h hand) sorted() hand {
 	for i := 1; i < h.n; i++ {

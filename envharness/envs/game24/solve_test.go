@@ -290,7 +290,7 @@ func TestLoosePlanIsShortest(t *testing.T) {
 		{"1,1,1,8", 4, "8*(1+1+1)"},
 		{"1,1,4,5", 3, "(1+5)*4 and a 1 left"},
 	} {
-		g := New(&Options{LooseStop: true})
+		g := open(&Options{LooseStop: true})
 		reset(t, g, tt.id)
 		plan, err := g.Plan(ctx)
 		if err != nil || len(plan) != tt.want {
@@ -335,7 +335,7 @@ func BenchmarkPlan(b *testing.B) {
 	for _, bm := range []struct{ name, id string }{{"easy", "6,6,6,6"}, {"hard", "3,3,8,8"}, {"none", "8,10,11,13"}, {"equal", "1,1,1,1"}} {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()
-			g := New(nil)
+			g := open(nil)
 			reset(b, g, bm.id)
 			for b.Loop() {
 				g.Plan(ctx)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // highest is the highest number of a hand, and familiar the highest of a hand that is not in the split ood.
@@ -36,8 +37,8 @@ func deal(id string) (hand, error) {
 }
 
 func noTask(id string) error {
-	return fmt.Errorf("%w: game24: %q, want four numbers from 1 to %d in ascending order, such as %q",
-		envharness.ErrNoTask, clip(id), highest, defaultTask)
+	return fmt.Errorf("%w: %q, want four numbers from 1 to %d in ascending order, such as %q",
+		envharness.ErrNoTask, sim.Clip(id), highest, defaultTask)
 }
 
 // taskID returns the id of a hand of whole numbers in ascending order.
@@ -73,7 +74,7 @@ func listTasks(split string) ([]envharness.Task, error) {
 	switch split {
 	case "train", "validation", "test", "ood":
 	default:
-		return nil, fmt.Errorf("game24: unknown split %q, want train, validation, test or ood", clip(split))
+		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
 	}
 	var out []envharness.Task
 	var s solver // always strict, so that the splits are the same with every option

@@ -2,13 +2,12 @@ package game24
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // The names of the tools. The reference calls restart "reset", a name that is reserved for the harness.
@@ -16,11 +15,6 @@ const (
 	combineTool = "combine"
 	restartTool = "restart"
 	stopTool    = "stop"
-)
-
-const (
-	maxArgs  = 8192 // bytes of arguments in one call
-	maxQuote = 64   // characters of a call that a message repeats
 )
 
 // tools describes the calls in the order in which they are shown. The schemas are canonical JSON.
@@ -49,7 +43,7 @@ func noArgs() json.RawMessage {
 
 // parseMove validates the arguments of combine for a list of n numbers.
 func parseMove(raw json.RawMessage, n int) (move, *envharness.ActionError) {
-	args, refusal := parseArgs(raw, "i", "j", "op")
+	args, refusal := sim.Args(raw, "i", "j", "op")
 	if refusal != nil {
 		return move{}, refusal
 	}
@@ -60,48 +54,20 @@ func parseMove(raw json.RawMessage, n int) (move, *envharness.ActionError) {
 	}{{"i", &m.i}, {"j", &m.j}} {
 		f, ok := args[p.name].(float64)
 		if !ok || f != math.Trunc(f) || f < 0 || f >= float64(n) {
-			return move{}, refuse(envharness.ClassBadArgs, "argument %s must be a position from 0 to %d", p.name, n-1)
+			return move{}, sim.Refuse(envharness.ClassBadArgs, "argument %s must be a position from 0 to %d", p.name, n-1)
 		}
 		*p.to = int(f)
 	}
 	if m.i == m.j {
-		return move{}, refuse(envharness.ClassBadArgs, "arguments i and j must be two positions, both are %d", m.i)
+		return move{}, sim.Refuse(envharness.ClassBadArgs, "arguments i and j must be two positions, both are %d", m.i)
 	}
 	name, _ := args["op"].(string)
 	op := slices.Index(operatorNames[:], name)
 	if op < 0 {
-		return move{}, refuse(envharness.ClassBadArgs, "argument op must be one of: add, sub, mul, div")
+		return move{}, sim.Refuse(envharness.ClassBadArgs, "argument op must be one of: add, sub, mul, div")
 	}
 	m.op = operator(op)
 	return m, nil
-}
-
-// parseArgs reads an object that has exactly the named arguments.
-func parseArgs(raw json.RawMessage, names ...string) (map[string]any, *envharness.ActionError) {
-	if len(raw) > maxArgs {
-		return nil, refuse(envharness.ClassBadArgs, "arguments of %d bytes are longer than %d", len(raw), maxArgs)
-	}
-	var args map[string]any
-	if len(raw) > 0 { // a log need not tell nil from empty
-		if err := json.Unmarshal(raw, &args); err != nil || args == nil {
-			return nil, refuse(envharness.ClassBadArgs, "arguments must be one JSON object")
-		}
-	}
-	for _, name := range names {
-		if _, ok := args[name]; !ok {
-			return nil, refuse(envharness.ClassBadArgs, "missing argument %s", name)
-		}
-	}
-	if len(args) > len(names) {
-		unknown := ""
-		for name := range args { // the first by name, whatever the order of the map
-			if !slices.Contains(names, name) && (unknown == "" || name < unknown) {
-				unknown = name
-			}
-		}
-		return nil, refuse(envharness.ClassBadArgs, "unknown argument %q", clip(unknown))
-	}
-	return args, nil
 }
 
 // appendArgs writes the arguments of a move as canonical JSON.
@@ -137,16 +103,4 @@ func (h hand) admissible() []envharness.Action {
 		}
 	}
 	return append(out, envharness.Action{Name: restartTool}, envharness.Action{Name: stopTool})
-}
-
-func refuse(class envharness.ErrorClass, format string, args ...any) *envharness.ActionError {
-	return &envharness.ActionError{Class: class, Message: fmt.Sprintf(format, args...)}
-}
-
-// clip shortens what somebody sent before it is quoted in a message.
-func clip(s string) string {
-	if utf8.RuneCountInString(s) > maxQuote {
-		s = string([]rune(s)[:maxQuote]) + "..."
-	}
-	return s
 }

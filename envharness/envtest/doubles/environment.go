@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -25,6 +26,8 @@ type brokenMaze struct {
 	snapshot func(ctx context.Context) (envharness.State, error)
 	restore  func(ctx context.Context, s envharness.State) error
 	tools    func() []envharness.Tool
+	describe func() envharness.Description
+	rewind   func(ctx context.Context) error
 	close    func() error
 }
 
@@ -68,6 +71,20 @@ func (b *brokenMaze) Tools() []envharness.Tool {
 		return b.tools()
 	}
 	return b.maze.Tools()
+}
+
+func (b *brokenMaze) Describe() envharness.Description {
+	if b.describe != nil {
+		return b.describe()
+	}
+	return b.maze.Describe()
+}
+
+func (b *brokenMaze) RewindCounters(ctx context.Context) error {
+	if b.rewind != nil {
+		return b.rewind(ctx)
+	}
+	return b.maze.RewindCounters(ctx)
 }
 
 func (b *brokenMaze) Close() error {
@@ -140,6 +157,7 @@ func environments() []Double {
 		inEach("E14", "a number in Data is an int", dataInt),
 		inEach("E15", "Observe draws from the episode's stream", observeDraws),
 		inEach("E16", "a tool is named close", reservedTool),
+		inEach("E16", "the pass rate of chance is 2", chanceAboveOne),
 		inEach("E17", "the look that is listed is refused", refuseListed),
 		inEach("E17", "an unknown action moves all the same", unknownMoves),
 		inEach("E17", "an unknown action is refused with a class of its own", ownClass),
@@ -170,6 +188,11 @@ func environments() []Double {
 			})
 		}},
 		inEach("E30", "a tool name that is not UTF-8 panics", panicOnBytes),
+		inEach("E31", "the text has a word that is not in the vocabulary, at the right end alone", foreignText),
+		inEach("E31", "an admissible action has a word that is not in the vocabulary", foreignAction),
+		inEach("E31", "the text repeats the name of an unknown tool", quoteUnknown),
+		inEach("E31", "after RewindCounters the text has a word that is not in the vocabulary", foreignRewind),
+		inEach("E31", "arguments are refused with a class that is not declared", undeclaredClass),
 	}
 }
 
@@ -363,6 +386,14 @@ func reservedTool(b *brokenMaze) {
 			tools = append(tools, envharness.Tool{Name: "close"})
 		}
 		return tools
+	}
+}
+
+func chanceAboveOne(b *brokenMaze) {
+	b.describe = func() envharness.Description {
+		d := b.maze.Describe()
+		d.Chance = 2
+		return d
 	}
 }
 
@@ -664,5 +695,95 @@ func panicOnBytes(b *brokenMaze) {
 			panic("maze: a name that is not UTF-8")
 		}
 		return b.maze.Step(ctx, a)
+	}
+}
+
+// changeObservations changes all observations in the same way, which must be one that does not add up.
+func (b *brokenMaze) changeObservations(f func(o *envharness.Observation)) {
+	change := func(o envharness.Observation, err error) (envharness.Observation, error) {
+		if err == nil {
+			f(&o)
+		}
+		return o, err
+	}
+	b.reset = func(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
+		return change(b.maze.Reset(ctx, o))
+	}
+	b.observe = func(ctx context.Context) (envharness.Observation, error) { return change(b.maze.Observe(ctx)) }
+	b.afterStep(func(_ envharness.Action, t *envharness.Transition) { f(&t.Observation) })
+}
+
+func foreignText(b *brokenMaze) {
+	b.changeObservations(func(o *envharness.Observation) {
+		if b.now.At == b.now.Width-1 {
+			o.Text += ", wall"
+		}
+	})
+}
+
+// What is listed is carried out, like a look.
+func foreignAction(b *brokenMaze) {
+	b.changeObservations(func(o *envharness.Observation) {
+		if len(o.Actions) > 0 {
+			o.Actions = append(slices.Clone(o.Actions), envharness.Action{Name: "see"})
+		}
+	})
+	step := b.step
+	b.step = func(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+		if a.Name == "see" && len(a.Args) == 0 {
+			a.Name = "look"
+		}
+		return step(ctx, a)
+	}
+}
+
+func quoteUnknown(b *brokenMaze) {
+	said := ""
+	b.changeObservations(func(o *envharness.Observation) { o.Text += said })
+	step := b.step
+	b.step = func(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+		if b.playing(ctx) == nil && !b.now.over() {
+			if said = ""; !slices.ContainsFunc(mazeTools(), func(t envharness.Tool) bool { return t.Name == a.Name }) {
+				said = ", " + strings.ToValidUTF8(a.Name, "?")
+			}
+		}
+		return step(ctx, a)
+	}
+	reset := b.reset
+	b.reset = func(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
+		said = ""
+		return reset(ctx, o)
+	}
+}
+
+func undeclaredClass(b *brokenMaze) {
+	b.afterStep(func(_ envharness.Action, t *envharness.Transition) {
+		if t.Error != nil && t.Error.Class == envharness.ClassBadArgs {
+			t.Error.Class = envharness.ClassPermission
+		}
+	})
+}
+
+// Until the next Step it is told that the turns were rewound.
+func foreignRewind(b *brokenMaze) {
+	rewound := false
+	b.changeObservations(func(o *envharness.Observation) {
+		if rewound {
+			o.Text += ", rewound"
+		}
+	})
+	b.rewind = func(ctx context.Context) error {
+		err := b.maze.RewindCounters(ctx)
+		rewound = rewound || err == nil
+		return err
+	}
+	step, reset := b.step, b.reset
+	b.step = func(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+		rewound = false
+		return step(ctx, a)
+	}
+	b.reset = func(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
+		rewound = false
+		return reset(ctx, o)
 	}
 }

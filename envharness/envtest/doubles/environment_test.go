@@ -2,7 +2,9 @@ package doubles
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -122,6 +124,60 @@ func TestDeclarations(t *testing.T) {
 		{"seed blind, undeclared", func() envharness.Environment {
 			return open(func(b *brokenMaze) { seedDeaf(b); deaf := b.reset; b.reset = seeded(deaf) })
 		}, envtest.Environment{}, []string{"E04", "E07"}, "the seed changes nothing"},
+		{"nothing declared", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary, d.Refusals = nil, nil }))
+		}, envtest.Environment{}, nil, "nothing is promised"},
+		{"a class is missing", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Refusals = d.Refusals[1:] }))
+		}, envtest.Environment{}, []string{"E31"}, "an unknown tool is refused as such"},
+		{"a class is missing and no words are declared", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary, d.Refusals = nil, d.Refusals[1:] }))
+		}, envtest.Environment{}, []string{"E31"}, "each is a promise by itself"},
+		{"foreign actions told", func() envharness.Environment { return open(tellLast) },
+			envtest.Environment{Actions: func(r *rand.Rand, o envharness.Observation, _ []envharness.Tool) envharness.Action {
+				if r.IntN(2) == 0 || len(o.Actions) == 0 {
+					return envharness.Action{Name: "zap"}
+				}
+				return clone(o.Actions[r.IntN(len(o.Actions))])
+			}}, nil, "a setup that is admissible has no such word"},
+		{"an invented class", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Refusals = append(d.Refusals, "no idea") }))
+		}, envtest.Environment{}, []string{"E31"}, "a policy can do nothing with it"},
+		{"a word is missing", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = d.Vocabulary[:len(d.Vocabulary)-1] }))
+		}, envtest.Environment{}, []string{"E31"}, "stop"},
+		{"no words", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = []string{} }))
+		}, envtest.Environment{}, []string{"E31"}, "empty is not unknown"},
+		{"a word too many", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = append(d.Vocabulary, "zoo") }))
+		}, envtest.Environment{}, nil, "it may come in another episode"},
+		{"words out of order", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = append(d.Vocabulary, "a") }))
+		}, envtest.Environment{}, []string{"E31"}, "it is sorted"},
+		{"a word twice", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = append(d.Vocabulary, "stop") }))
+		}, envtest.Environment{}, []string{"E31"}, "stop is the last"},
+		{"two words in one", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = append(d.Vocabulary, "to-do") }))
+		}, envtest.Environment{}, []string{"E31"}, "they are three"},
+		{"a word in capitals", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Vocabulary = slices.Insert(d.Vocabulary, 12, "A") }))
+		}, envtest.Environment{}, []string{"E31"}, "words are in lower case"},
+		{"chance below 0", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Chance = -0.25 }))
+		}, envtest.Environment{}, []string{"E16"}, "a rate"},
+		{"chance 1", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.Chance = 1 }))
+		}, envtest.Environment{}, nil, "whatever is done passes"},
+		{"task sentence", func() envharness.Environment {
+			return open(func(b *brokenMaze) {
+				b.changeObservations(func(o *envharness.Observation) { o.Data["task"] = "walk to the goal" })
+			})
+		}, envtest.Environment{}, []string{"E31"}, "it is read like the text"},
+		{"task number", func() envharness.Environment {
+			return open(func(b *brokenMaze) { b.changeObservations(func(o *envharness.Observation) { o.Data["task"] = 77.0 }) })
+		}, envtest.Environment{}, nil, "no sentence"},
 		{"tolerance", func() envharness.Environment { return open(flicker) }, envtest.Environment{Tolerance: 1e-5}, nil, "numbers are near"},
 		{"tolerance too small", func() envharness.Environment { return open(flicker) }, envtest.Environment{Tolerance: 1e-7},
 			[]string{"E05", "E19", "E27"}, "numbers are not near enough"},
@@ -137,6 +193,43 @@ func TestDeclarations(t *testing.T) {
 				t.Errorf("(-want +got)\n%s\n%v", cmp.Diff(tt.want, got), err)
 			}
 		})
+	}
+}
+
+// tellLast shows the last action after RewindCounters.
+func tellLast(b *brokenMaze) {
+	last, told := "", false
+	b.changeObservations(func(o *envharness.Observation) {
+		if told && last != "" {
+			o.Text += ", " + last
+		}
+	})
+	step, reset := b.step, b.reset
+	b.step = func(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+		if b.playing(ctx) == nil && !b.now.over() {
+			last, told = strings.ToValidUTF8(a.Text(), "?"), false
+		}
+		return step(ctx, a)
+	}
+	b.reset = func(ctx context.Context, o envharness.ResetOptions) (envharness.Observation, error) {
+		last, told = "", false
+		return reset(ctx, o)
+	}
+	b.rewind = func(ctx context.Context) error {
+		err := b.maze.RewindCounters(ctx)
+		told = told || err == nil
+		return err
+	}
+}
+
+// describing changes the description.
+func describing(f func(d *envharness.Description)) fault {
+	return func(b *brokenMaze) {
+		b.describe = func() envharness.Description {
+			d := b.maze.Describe()
+			f(&d)
+			return d
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -291,6 +292,8 @@ func (m *maze) RewindCounters(ctx context.Context) error {
 func (m *maze) Describe() envharness.Description {
 	return envharness.Description{
 		Name: mazeKind, Tools: mazeTools(), Graded: []string{"goal", "stopped"}, Mutable: []string{"/at"}, MaxTurns: mazeLimit,
+		Refusals:      []envharness.ErrorClass{envharness.ClassUnknownTool, envharness.ClassBadArgs, envharness.ClassPrecondition},
+		Vocabulary:    strings.Fields(", - 0 1 2 3 4 5 6 7 8 9 at goal look move of stop"),
 		Deterministic: true,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/components"
 	"github.com/throughline-go/throughline/envharness/envs/game24"
 	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // peerFaults are faults that were reported of other libraries, each met with the right behaviour.
@@ -282,7 +283,7 @@ func (s *seedDeaf) Reset(ctx context.Context, o envharness.ResetOptions) (envhar
 func resetIsIdempotent(ctx context.Context) error {
 	texts := make(map[string]bool)
 	for range 3 {
-		desk := tooldesk.New()
+		desk := tooldesk.New(nil)
 		for range 2 {
 			o, err := desk.Reset(ctx, envharness.ResetOptions{Seed: new(uint64(9))})
 			if err != nil {
@@ -361,7 +362,7 @@ func openAndCloseOften(ctx context.Context) error {
 	a, b := game24.New(nil), game24.New(nil)
 	defer a.Close()
 	defer b.Close()
-	for _, g := range []*game24.Game{a, b} {
+	for _, g := range []*sim.Env{a, b} {
 		if _, err := g.Reset(ctx, envharness.ResetOptions{Task: "3,3,8,8"}); err != nil {
 			return err
 		}
@@ -390,7 +391,7 @@ func deathIsInvalid(ctx context.Context) error {
 }
 
 func referencesMustReplay(ctx context.Context) error {
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	for _, split := range []string{"validation", "test", "ood"} {
 		tasks, err := desk.Tasks(ctx, split)
@@ -406,7 +407,7 @@ func referencesMustReplay(ctx context.Context) error {
 	return nil
 }
 
-func replayPlan(ctx context.Context, desk *tooldesk.Desk, task envharness.Task) error {
+func replayPlan(ctx context.Context, desk *sim.Env, task envharness.Task) error {
 	if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: task.ID, Seed: task.Seed}); err != nil {
 		return err
 	}
@@ -439,12 +440,12 @@ func nullPoliciesFail(ctx context.Context) error {
 			return t.Shown.Actions[0], nil
 		},
 	} {
-		desk := tooldesk.New()
+		desk := tooldesk.New(nil)
 		tasks, err := desk.Tasks(ctx, "validation")
 		if err := errors.Join(err, desk.Close()); err != nil {
 			return err
 		}
-		traces, err := envharness.Rollouts(ctx, tooldesk.World(), nil, func(int) (envharness.Policy, error) {
+		traces, err := envharness.Rollouts(ctx, tooldesk.World(nil), nil, func(int) (envharness.Policy, error) {
 			return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) { return act(t) }), nil
 		}, tasks[:min(len(tasks), 40)], nil)
 		if err != nil {
