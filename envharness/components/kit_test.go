@@ -92,7 +92,7 @@ func linkedWorld(t *testing.T) envharness.World {
 	t.Helper()
 	w, err := envharness.Link([]envharness.Leg{
 		{World: game24.World(nil), Task: "3,3,8,8"},
-		{World: tooldesk.World(), Task: deskTask},
+		{World: tooldesk.World(nil), Task: deskTask},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func linkedWorld(t *testing.T) envharness.World {
 // solution is a plan for the desk's task.
 func solution(t *testing.T) []envharness.Action {
 	t.Helper()
-	d := tooldesk.New()
+	d := tooldesk.New(nil)
 	defer d.Close()
 	if _, err := d.Reset(t.Context(), envharness.ResetOptions{Task: deskTask}); err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func (k kitCase) check(kind components.Kind) (envtest.Component, error) {
 		Build: kind.New, Script: k.script, Turns: 9,
 	}
 	if out.World.New == nil {
-		out.World, k.task = tooldesk.World(), deskTask
+		out.World, k.task = tooldesk.World(nil), deskTask
 	}
 	out.Tasks = []envharness.Task{{ID: k.task}}
 	for _, c := range k.commutes {

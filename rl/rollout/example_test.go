@@ -24,7 +24,7 @@ func (p *first) Turns() []rl.Turn { return p.turns }
 
 func ExampleCollect() {
 	tasks := []envharness.Task{{ID: "T1-0000"}, {ID: "T1-0000"}}
-	episodes, err := rollout.Collect(context.Background(), tooldesk.World(), nil,
+	episodes, err := rollout.Collect(context.Background(), tooldesk.World(nil), nil,
 		func(int) (rollout.Player, error) { return new(first), nil }, tasks, &rollout.Options{MaxTurns: 3})
 	if err != nil {
 		log.Fatal(err)

@@ -16,6 +16,9 @@ func TestVocabularyAndSmallLaw(t *testing.T) {
 	for _, small := range []bool{false, true} {
 		env := New(&Options{Small: small})
 		vocabulary := env.Describe().Vocabulary
+		if want := map[bool]int{false: 50, true: 12}[small]; env.Describe().MaxTurns != want {
+			t.Errorf("small %v: %d turns, want %d", small, env.Describe().MaxTurns, want)
+		}
 		if !slices.IsSorted(vocabulary) || len(slices.Compact(slices.Clone(vocabulary))) != len(vocabulary) {
 			t.Errorf("small %v: the vocabulary is not sorted and unique", small)
 		}

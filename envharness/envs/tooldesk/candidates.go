@@ -2,235 +2,222 @@ package tooldesk
 
 import (
 	"bytes"
-	"iter"
-	"math"
-	"regexp"
-	"slices"
+	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// A memory holds the values that the texts of an episode have shown, by kind, the newest last. Candidate calls are made
-// from it and from nothing else, so they can tell a policy nothing that it could not read.
-type memory struct {
-	emails, customers, orders, skus, tickets, addresses []string
-
-	wanted  []string // skus that a message names or get_product showed: what an item may be exchanged for
-	lines   []pair   // items of an order
-	amounts []pair   // amounts of an order, in cents
-	named   []string // amounts that a message names, in cents
-	next    []next   // pages that a list announced
+// offers are the candidate calls of an episode.
+type offers struct {
+	list []envharness.Action // handed out: not written to
+	ends [numTools]int       // where in the list the calls of each tool end
 }
 
-// clone makes a copy that can be written to.
-func (m *memory) clone() memory {
-	return memory{
-		emails: slices.Clone(m.emails), customers: slices.Clone(m.customers), orders: slices.Clone(m.orders), skus: slices.Clone(m.skus),
-		tickets: slices.Clone(m.tickets), addresses: slices.Clone(m.addresses), wanted: slices.Clone(m.wanted),
-		lines: slices.Clone(m.lines), amounts: slices.Clone(m.amounts), named: slices.Clone(m.named), next: slices.Clone(m.next),
-	}
+// A draft is what candidate calls and texts are made in. It is used again and again.
+type draft struct {
+	calls []envharness.Action        // of the tools whose calls may have changed
+	bytes []byte                     // of the arguments of one call, or of a text
+	kept  map[string]json.RawMessage // arguments that the task keeps
+	most  int                        // calls of a tool
+
+	tool   *tool               // whose calls are being added
+	from   int                 // where they begin
+	before []envharness.Action // its calls in the last list
 }
 
-// A pair is an order with one of its values.
-type pair struct{ order, value string }
-
-type next struct {
-	tool, customer string
-	page           int
+// candidates returns the calls whose arguments were all shown, the tools in their order, with a bound on the calls of each. None of them is
+// refused as an unknown tool, for bad arguments or as not found; the rules of the desk may still refuse it. The list is the last one where
+// nothing came up that changes it.
+func (e *episode) candidates() []envharness.Action {
+	if e.memory.stale == 0 {
+		return e.offers.list
+	}
+	d := e.drafts.Get().(*draft)
+	o, tools := &e.offers, e.task.preset.tools
+	d.calls, d.kept = d.calls[:0], e.task.args
+	var ends [numTools]int // in the draft
+	var changed [numTools]bool
+	total, at, any := 0, 0, o.list == nil
+	for i := range tools {
+		t := &tools[i]
+		before := o.list[at:o.ends[i]]
+		at = o.ends[i]
+		n := len(before)
+		if e.memory.stale&t.needs != 0 {
+			d.tool, d.from, d.before, d.most = t, len(d.calls), before, e.task.preset.perTool
+			t.offer(e, d)
+			if made := d.calls[d.from:]; equalCalls(before, made) {
+				d.calls = d.calls[:d.from]
+			} else {
+				changed[i], any, n = true, true, len(made)
+			}
+		}
+		total += n
+		ends[i] = len(d.calls)
+	}
+	e.memory.stale = 0
+	if any {
+		o.merge(d, total, &changed, &ends)
+	}
+	e.drafts.Put(d)
+	return o.list
 }
 
-// show puts the value last in the list.
-func show[T comparable](list *[]T, v T) {
-	l := *list
-	if i := slices.Index(l, v); i >= 0 {
-		copy(l[i:], l[i+1:])
-		l[len(l)-1] = v
-		return
+func equalCalls(a, b []envharness.Action) bool {
+	if len(a) != len(b) {
+		return false
 	}
-	*list = append(l, v)
-}
-
-var (
-	quoted = regexp.MustCompile(`"([^"]+)"`)
-	cents  = regexp.MustCompile(`([0-9]+) cents`)
-	word   = regexp.MustCompile(`[A-Za-z0-9.@-]*[A-Za-z0-9]`)
-)
-
-// scan remembers the values in a customer's message.
-func (m *memory) scan(text string) {
-	for _, q := range quoted.FindAllStringSubmatch(text, -1) {
-		show(&m.addresses, q[1])
-	}
-	for _, c := range cents.FindAllStringSubmatch(text, -1) {
-		show(&m.named, c[1])
-	}
-	for _, w := range word.FindAllString(text, -1) {
-		head, tail, _ := strings.Cut(w, "-")
-		_, err := strconv.ParseUint(tail, 10, 64)
-		switch {
-		case strings.Contains(w, "@"):
-			show(&m.emails, w)
-		case err != nil:
-		case head == "O":
-			show(&m.orders, w)
-		case head == "K":
-			show(&m.tickets, w)
-		case len(head) == 3:
-			show(&m.skus, w)
-			show(&m.wanted, w)
+	for i := range a {
+		if !bytes.Equal(a[i].Args, b[i].Args) {
+			return false
 		}
 	}
+	return true
 }
 
-// paged remembers which page comes after the one just listed.
-func (m *memory) paged(tool string, in []value, more bool) {
-	if more {
-		show(&m.next, next{tool, in[0].s, max(in[1].n, 1) + 1})
+// merge makes a new list of total calls: those of the draft where they have changed, those of the last list for the other tools.
+func (o *offers) merge(d *draft, total int, changed *[numTools]bool, ends *[numTools]int) {
+	list := make([]envharness.Action, total)
+	n, from, at := 0, 0, 0
+	for i := range ends {
+		if changed[i] {
+			n += copy(list[n:], d.calls[from:ends[i]])
+		} else {
+			n += copy(list[n:], o.list[at:o.ends[i]])
+		}
+		from, at = ends[i], o.ends[i]
+		o.ends[i] = n
 	}
-}
-
-// perTool bounds the candidate calls of one tool.
-const perTool = 8
-
-// offers collects candidate calls. An episode has one, so that the memory for them is found only once.
-type offers struct {
-	list []envharness.Action
-	args []byte // of all of them
-	tool *tool  // whose calls are being added
-	from int    // where in the list they begin
-}
-
-// candidates returns the calls whose arguments were all shown, the tools in their order, at most perTool of each. None
-// of them is refused as an unknown tool, for bad arguments or as not found; the rules of the desk may still refuse it.
-func (e *episode) candidates() []envharness.Action {
-	o := &e.offers
-	o.list, o.args = o.list[:0], o.args[:0]
-	for i := range tools {
-		o.tool, o.from = &tools[i], len(o.list)
-		o.tool.offer(e, o)
-	}
-	return o.copy()
+	o.list = list
 }
 
 // add takes the arguments of one call.
-func (o *offers) add(args arguments) {
-	if len(o.list)-o.from == perTool {
+func (d *draft) add(args arguments) {
+	if len(d.calls)-d.from == d.most {
 		return
 	}
-	start := len(o.args)
-	o.args = o.tool.appendArgs(o.args, args)
-	for _, c := range o.list[o.from:] {
-		if bytes.Equal(c.Args, o.args[start:]) { // an amount may be both named and owed
-			o.args = o.args[:start]
+	d.bytes = d.tool.appendArgs(d.bytes[:0], &args)
+	for i := d.from; i < len(d.calls); i++ {
+		if bytes.Equal(d.calls[i].Args, d.bytes) { // an amount may be both named and owed
 			return
 		}
 	}
-	o.list = append(o.list, envharness.Action{Name: o.tool.name, Args: o.args[start:]})
+	d.calls = append(d.calls, envharness.Action{Name: d.tool.name, Args: d.written()})
 }
 
-// copy returns what was collected.
-func (o *offers) copy() []envharness.Action {
-	list, args := slices.Clone(o.list), slices.Clone(o.args)
-	at := 0
-	for i := range list {
-		end := at + len(list[i].Args)
-		list[i].Args = args[at:end:end]
-		at = end
-	}
-	return list
-}
-
-// all entries.
-const all = math.MaxInt
-
-// newest goes through the last n entries, the last one first.
-func newest[T any](list []T, n int) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for i := len(list) - 1; i >= max(len(list)-n, 0) && yield(list[i]); i-- {
+// written returns the arguments just written, in bytes that may be handed out: where there are any, those that were before.
+func (d *draft) written() json.RawMessage {
+	for i := range d.before {
+		if bytes.Equal(d.before[i].Args, d.bytes) {
+			return d.before[i].Args
 		}
 	}
+	if kept, ok := d.kept[string(d.bytes)]; ok {
+		return kept
+	}
+	return bytes.Clone(d.bytes)
 }
 
-// addIDs adds a call for each of the ids, the newest first.
-func (o *offers) addIDs(ids []string) {
-	for id := range newest(ids, perTool) {
-		o.add(arguments{id})
+// newest is where the last n of a list of so many begin.
+func newest(length, n int) int { return max(length-n, 0) }
+
+// addEach adds a call for each of the values, the newest first.
+func (d *draft) addEach(e *episode, values []string) {
+	d.most = e.task.preset.ids
+	for i := len(values) - 1; i >= newest(len(values), d.most); i-- {
+		d.add(arguments{values[i]})
 	}
 }
 
-func offerPages(e *episode, to *offers) {
-	for n := range newest(e.memory.next, all) {
-		if n.tool == to.tool.name {
+func offerEmails(e *episode, to *draft)   { to.addEach(e, e.memory.emails) }
+func offerOrders(e *episode, to *draft)   { to.addEach(e, e.memory.orders) }
+func offerProducts(e *episode, to *draft) { to.addEach(e, e.memory.skus) }
+func offerTickets(e *episode, to *draft)  { to.addEach(e, e.memory.tickets) }
+
+func offerPages(e *episode, to *draft) {
+	for i := len(e.memory.next) - 1; i >= 0; i-- {
+		if n := &e.memory.next[i]; n.tool == to.tool.name {
 			to.add(arguments{n.customer, strconv.Itoa(n.page)})
 		}
 	}
-	to.addIDs(e.memory.customers)
+	to.addEach(e, e.memory.customers)
 }
 
-func offerCancels(e *episode, to *offers) {
-	for o := range newest(e.memory.orders, all) {
+func offerCancels(e *episode, to *draft) {
+	orders := e.memory.orders
+	for i := len(orders) - 1; i >= newest(len(orders), to.most/len(cancelReasons)); i-- {
 		for _, reason := range cancelReasons {
-			to.add(arguments{o, reason})
+			to.add(arguments{orders[i], reason})
 		}
 	}
 }
 
-func offerAddresses(e *episode, to *offers) {
-	for a := range newest(e.memory.addresses, all) {
-		for o := range newest(e.memory.orders, perTool/2) {
-			to.add(arguments{a, o})
+func offerAddresses(e *episode, to *draft) {
+	addresses, orders := e.memory.addresses, e.memory.orders
+	to.most = e.task.preset.combined
+	for i := len(addresses) - 1; i >= newest(len(addresses), to.most); i-- {
+		for k := len(orders) - 1; k >= newest(len(orders), e.task.preset.pairs); k-- {
+			to.add(arguments{addresses[i], orders[k]})
 		}
 	}
 }
 
-func offerExchanges(e *episode, to *offers) {
-	for sku := range newest(e.memory.wanted, all) {
-		for l := range newest(e.memory.lines, perTool/2) {
-			if l.value != sku {
-				to.add(arguments{sku, l.order, l.value})
+func offerExchanges(e *episode, to *draft) {
+	wanted, lines := e.memory.wanted, e.memory.lines
+	to.most = e.task.preset.combined
+	for i := len(wanted) - 1; i >= 0; i-- {
+		for k := len(lines) - 1; k >= newest(len(lines), e.task.preset.pairs); k-- {
+			if l := &lines[k]; l.value != wanted[i] {
+				to.add(arguments{wanted[i], l.order, l.value})
 			}
 		}
 	}
 }
 
-func offerRefunds(e *episode, to *offers) {
-	for c := range newest(e.memory.named, all) {
-		for o := range newest(e.memory.orders, 2) {
-			to.add(arguments{c, o})
+func offerRefunds(e *episode, to *draft) {
+	cents, orders, amounts := e.memory.cents, e.memory.orders, e.memory.amounts
+	for i := len(cents) - 1; i >= 0; i-- {
+		for k := len(orders) - 1; k >= newest(len(orders), e.task.preset.others); k-- {
+			to.add(arguments{cents[i], orders[k]})
 		}
 	}
-	for a := range newest(e.memory.amounts, all) {
-		to.add(arguments{a.value, a.order})
+	for i := len(amounts) - 1; i >= 0 && len(to.calls)-to.from < to.most; i-- {
+		to.add(arguments{amounts[i].value, amounts[i].order})
 	}
 }
 
-func offerResolves(e *episode, to *offers) {
-	for t := range newest(e.memory.tickets, all) {
-		to.add(arguments{"resolved", t})
+func offerResolves(e *episode, to *draft) {
+	tickets := e.memory.tickets
+	for i := len(tickets) - 1; i >= newest(len(tickets), to.most); i-- {
+		to.add(arguments{closingNote, tickets[i]})
 	}
 }
 
-func offerTransfers(e *episode, to *offers) {
-	for c := range newest(e.memory.customers, 2) {
+func offerTransfers(e *episode, to *draft) {
+	customers := e.memory.customers
+	for i := len(customers) - 1; i >= newest(len(customers), e.task.preset.others); i-- {
 		for _, reason := range transferReasons {
-			to.add(arguments{c, reason})
+			to.add(arguments{customers[i], reason})
 		}
 	}
 }
+
+// nothingDone is a wrong answer.
+const nothingDone = "nothing"
 
 // offerAnswers offers a summary of the writes first, and then answers that claim something else.
-func offerAnswers(e *episode, to *offers) {
+func offerAnswers(e *episode, to *draft) {
 	done := strings.Join(e.session.Written, ", ")
 	if done != "" && len(done) <= maxText {
 		to.add(arguments{done})
 	}
-	to.add(arguments{"nothing"})
+	to.add(arguments{nothingDone})
 	to.add(arguments{transferred})
-	for _, list := range [][]string{e.memory.tickets, e.memory.orders} {
-		for id := range newest(list, 2) {
-			to.add(arguments{id})
+	for _, list := range [2][]string{e.memory.tickets, e.memory.orders} {
+		for i := len(list) - 1; i >= newest(len(list), e.task.preset.others); i-- {
+			to.add(arguments{list[i]})
 		}
 	}
 }

@@ -2,29 +2,33 @@ package tooldesk
 
 import "sync"
 
-// maxKept bounds the tasks that a catalogue keeps. All splits together have 1,760.
-const maxKept = 1760
+// maxKept bounds the tasks that a catalogue keeps. All splits of a preset together have 1,712.
+const maxKept = 1712
 
 // A catalogue keeps the tasks that were made, since an episode needs its task four times: to play, to judge, and both again for the
-// replay. What it hands out is never written to, so desks that share one share nothing that can change. The zero value is empty, and nil
-// keeps nothing. It is safe for concurrent use.
+// replay. What it hands out is never written to, so desks that share one share nothing that can change. It is safe for concurrent use.
 type catalogue struct {
+	preset *preset
+	keeps  bool      // or makes each task anew
+	drafts sync.Pool // of *draft, for whoever plays
+
 	mu    sync.Mutex
 	tasks map[string]*task
 }
 
-// task returns the task with the id, the default task if that is empty.
+func newCatalogue(p *preset, keeps bool) *catalogue {
+	return &catalogue{preset: p, keeps: keeps, drafts: sync.Pool{New: func() any { return new(draft) }}}
+}
+
+// task returns the task with the id.
 func (c *catalogue) task(id string) (*task, error) {
-	if id == "" {
-		id = defaultTask
-	}
-	if c == nil {
-		return makeTask(id)
+	if !c.keeps {
+		return c.preset.makeTask(id, &c.drafts)
 	}
 	if t := c.kept(id); t != nil {
 		return t, nil
 	}
-	t, err := makeTask(id) // without the lock: that two make the same task does no harm
+	t, err := c.preset.makeTask(id, &c.drafts) // without the lock: that two make the same task does no harm
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
 // Package tooldesk is a small tool-use world: a service desk with customers, products, orders, tickets and transfers in
-// memory, 13 tools, and 1,760 tasks whose outcome is judged by the final tables.
+// memory, 13 tools, and 1,712 tasks whose outcome is judged by the final tables.
 //
 // It is made in the manner of tau2 (arXiv:2506.07982): an agent gets a customer's message, reads and writes through
 // tools under the rules of a shop, and is judged by the end state of the database and by what it answered. World,
@@ -8,8 +8,8 @@
 //
 // # Tasks
 //
-// An id such as "T3-0042" is a family and a number, and everything about a task follows from its id. Each world has 8
-// customers, 20 products of 4 families, 30 orders and 12 tickets.
+// An id such as "T3-0042" is a family and a number, and everything about a task follows from its id; a seed changes nothing. Each world has
+// 8 customers, 20 products of 4 families, 30 orders and 12 tickets.
 //
 //   - T1 cancel a pending order, T2 change its address, T3 exchange an item of a delivered order, T4 refund a delivered
 //     order. In T1 and T2 the message may describe the order instead of naming it.
@@ -18,20 +18,22 @@
 //   - T7 a request that the rules forbid, in the words of T1 to T4: the facts have to be read, and the request
 //     transferred with the right reason.
 //
-// T1 to T5 and T7 make up the splits train (numbers 0 to 199), validation (200 to 239) and test (240 to 279). T6 makes
-// up the split ood (0 to 79), whose customers, streets, towns, brands and product families have names that occur in no
-// other split. One task in six is T7, so a policy that always transfers can pass no more than that.
+// T1 to T5 make up the splits train (numbers 0 to 199), validation (200 to 239) and test (240 to 279), together with T7, of which there are
+// fewer: 0 to 165, 200 to 232 and 240 to 272. As many as of the others would be one task in six; so it is 166 of 1,166, 33 of 233 and 33 of
+// 233, less than one in seven, and a policy that transfers everything cannot pass more than that. T6 makes up the split ood (0 to 79), whose
+// customers, streets, towns, brands and product families have names that occur in no other split.
 //
 // # Calls
 //
 // Every observation lists candidate calls: each tool with every argument filled from values that the texts of the
 // episode have shown, the newest first, at most 8 a tool. A policy can choose among them without ever writing a name,
 // so new names are playable; calls outside the list work as well. A candidate is always well formed and names what
-// exists, but the rules may still refuse it.
+// exists, but the rules may still refuse it: a list that left those out would tell what nobody has read.
 //
-// A refused call changes nothing and uses up a turn. The classes are unknown_tool, bad_args (the JSON Schema of the
-// tool is broken), not_found, precondition (a conflict with the present state) and permission (a write to the data of a
-// customer who has not been looked up with find_customer). Checks run in that order, permission before precondition.
+// The text of an observation is the reply as compact JSON, {"error":{"class":..,"message":..}} after a refusal. A refused call changes
+// nothing and uses up a turn. The classes are unknown_tool, bad_args (the JSON Schema of the tool is broken), not_found, permission (a write
+// to the data of a customer who has not been looked up with find_customer) and precondition (a conflict with the present state). Checks run
+// in that order. A submit ends the episode, turn [MaxTurns] without one truncates it. The reward is 1 for a submit that passes, else 0.
 //
 // # Verdict
 //
@@ -41,12 +43,28 @@
 // doing nothing, or submitting at once, fails on every task. The log must lead to the recorded end state, else the
 // verdict is an error.
 //
+// # The small desk
+//
+// With [Options].Small the same rules, tools, families and splits make a desk for studies of learning, "tooldesk_small": 2 customers, 4
+// products, 4 orders and 2 tickets, ids such as "small-T3-0042", at most 12 turns and about 10 candidates a turn (25 at most for a
+// policy that keeps to them). Amounts are multiples of 10. The text is a state and enough to act on, the message and below it what was
+// learned so far, newest reads only, in at most 40 words:
+//
+//	ann: swap o1 kettle2 for kettle1
+//	c2
+//	o1 c2 delivered kettle2 20 left 20
+//	kettle1 stocked
+//
+// All its words are in the Vocabulary of the description. Its splits share no task but do share the few words; what is new in ood is that
+// there are two requests (T6). The full desk has no Vocabulary: its ids, amounts and house numbers are drawn anew in each task, and the
+// words that ids are made of are of any number.
+//
 // # Cost
 //
 // The world is deterministic: an episode is a function of the task id and the calls. To make a task takes on the order of 150
-// microseconds, a call of 5, candidates included. What [World] returns makes each task once and keeps it, about 38 kB each and 67 MB for
-// all 1,760; a desk of [New] keeps only the one that it plays.
+// microseconds, a call of 2, candidates included, and one that shows nothing new next to none. What [World] returns makes each task once and
+// keeps it, about 37 kB each and 64 MB for all 1,712; a desk of [New] keeps only the one that it plays.
 //
-// A snapshot tells an episode by its task and its calls, which [Desk.Restore] carries out again. Nothing in it can be set by a component:
-// all tables are graded.
+// Nothing in a snapshot can be set by a component: all tables are graded, and a session that was made up would let a policy write without
+// having looked the customer up.
 package tooldesk

@@ -2,14 +2,13 @@ package tooldesk
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strconv"
-
-	"github.com/throughline-go/throughline/envharness"
 )
 
-// The state is written several times an episode and is long, so it is written here and not by encoding/json, byte for byte the same. A
-// table that is as it was at the start, which most are, has been written once for all episodes of the task.
+// States and replies are written here and not by encoding/json, byte for byte the same. A table that is as it was at the start, which most
+// are, has been written once for all episodes of the task.
 
 // written holds the tables as parts of the state in JSON.
 type written struct{ customers, products, orders, tickets []byte }
@@ -29,49 +28,56 @@ func write(w *world) *written {
 	return &written{b[:ends[0]:ends[0]], b[ends[0]:ends[1]:ends[1]], b[ends[1]:ends[2]:ends[2]], b[ends[2]:ends[3]:ends[3]]}
 }
 
-// state is the episode as the JSON object that State returns.
-func (e *episode) state() envharness.State {
-	parts := e.stateParts()
-	return slices.Concat(parts[:]...)
-}
-
-// inState reports whether the state is these bytes.
-func (e *episode) inState(s envharness.State) bool {
-	rest := []byte(s)
-	for _, part := range e.stateParts() {
-		var ok bool
-		if rest, ok = bytes.CutPrefix(rest, part); !ok {
-			return false
-		}
+// AppendState implements [sim.Episode]. The state holds the tables customers, products, orders, tickets and transfers, the day number today,
+// the answer, null until it is submitted, and the session: who was looked up, what was read and what was written.
+func (e *episode) AppendState(b []byte) []byte {
+	w, start, done := &e.world, e.task.start, e.task.written
+	b = slices.Grow(b, len(done.customers)+len(done.products)+len(done.orders)+len(done.tickets)+1024)
+	b = append(b, done.customers...)
+	if !shared(w.Products, start.Products) {
+		b = appendRows(b, `,"products":`, w.Products, (*product).appendJSON)
+	} else {
+		b = append(b, done.products...)
 	}
-	return len(rest) == 0
-}
-
-// stateParts is the state in pieces. They are not to be changed: some are those of the task.
-func (e *episode) stateParts() [5][]byte {
-	w, start, done := e.world, e.task.start, e.task.written
-	parts := [5][]byte{done.customers, done.products, done.orders, done.tickets}
-	if !slices.Equal(w.Products, start.Products) {
-		parts[1] = appendRows(make([]byte, 0, len(parts[1])+64), `,"products":`, w.Products, (*product).appendJSON)
+	if !shared(w.Orders, start.Orders) {
+		b = appendRows(b, `,"orders":`, w.Orders, (*order).appendJSON)
+	} else {
+		b = append(b, done.orders...)
 	}
-	if !slices.EqualFunc(w.Orders, start.Orders, order.equal) {
-		parts[2] = appendRows(make([]byte, 0, len(parts[2])+256), `,"orders":`, w.Orders, (*order).appendJSON)
+	if !shared(w.Tickets, start.Tickets) {
+		b = appendRows(b, `,"tickets":`, w.Tickets, (*ticket).appendJSON)
+	} else {
+		b = append(b, done.tickets...)
 	}
-	if !slices.Equal(w.Tickets, start.Tickets) {
-		parts[3] = appendRows(make([]byte, 0, len(parts[3])+256), `,"tickets":`, w.Tickets, (*ticket).appendJSON)
-	}
-	b := appendRows(make([]byte, 0, 512), `,"transfers":`, w.Transfers, (*transfer).appendJSON)
+	b = appendEach(b, `,"transfers":`, w.Transfers, (*transfer).appendJSON)
 	b = appendInt(b, `,"today":`, w.Today)
-	b = e.session.appendJSON(append(b, `,"session":`...))
-	parts[4] = append(appendInt(b, `,"turn":`, e.turn), '}')
-	return parts
+	b = append(b, `,"answer":`...)
+	if e.answer == nil {
+		b = append(b, "null"...)
+	} else {
+		b = quote(e.answer, b)
+	}
+	return append(e.session.appendJSON(append(b, `,"session":`...)), '}')
 }
 
-func appendRows[T any](b []byte, key string, rows []T, row func(*T, []byte) []byte) []byte {
+// shared reports whether two tables are one in memory.
+func shared[T any](a, b []*T) bool { return len(a) == 0 || &a[0] == &b[0] }
+
+func appendRows[T any](b []byte, key string, rows []*T, row func(*T, []byte) []byte) []byte {
 	b = append(b, key...)
-	if rows == nil {
-		return append(b, "null"...)
+	b = append(b, '[')
+	for i, r := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = row(r, b)
 	}
+	return append(b, ']')
+}
+
+// appendEach is appendRows for rows in place.
+func appendEach[T any](b []byte, key string, rows []T, row func(*T, []byte) []byte) []byte {
+	b = append(b, key...)
 	b = append(b, '[')
 	for i := range rows {
 		if i > 0 {
@@ -101,7 +107,7 @@ func (o *order) appendJSON(b []byte) []byte {
 	b = appendString(b, `{"order_id":`, o.ID)
 	b = appendString(b, `,"customer_id":`, o.Customer)
 	b = appendString(b, `,"status":`, o.Status)
-	b = appendRows(b, `,"lines":`, o.Lines, (*line).appendJSON)
+	b = appendEach(b, `,"lines":`, o.Lines, (*line).appendJSON)
 	b = appendInt(b, `,"paid_cents":`, o.Paid)
 	b = appendInt(b, `,"refunded_cents":`, o.Refunded)
 	b = appendInt(b, `,"delivered_day":`, o.Delivered)
@@ -116,13 +122,17 @@ func (l *line) appendJSON(b []byte) []byte {
 }
 
 func (t *ticket) appendJSON(b []byte) []byte {
+	return append(appendString(t.appendHead(b), `,"note":`, t.Note), '}')
+}
+
+// appendHead writes all but the note.
+func (t *ticket) appendHead(b []byte) []byte {
 	b = appendString(b, `{"ticket_id":`, t.ID)
 	b = appendString(b, `,"customer_id":`, t.Customer)
 	b = appendString(b, `,"order_id":`, t.Order)
 	b = appendString(b, `,"status":`, t.Status)
 	b = appendInt(b, `,"opened_day":`, t.Opened)
-	b = appendString(b, `,"body":`, t.Body)
-	return append(appendString(b, `,"note":`, t.Note), '}')
+	return appendString(b, `,"body":`, t.Body)
 }
 
 func (t *transfer) appendJSON(b []byte) []byte {
@@ -131,16 +141,9 @@ func (t *transfer) appendJSON(b []byte) []byte {
 }
 
 func (s *session) appendJSON(b []byte) []byte {
-	b = appendRows(b, `{"verified":`, s.Verified, quote)
-	b = appendRows(b, `,"read":`, s.Read, quote)
-	b = appendRows(b, `,"written":`, s.Written, quote)
-	b = append(b, `,"answer":`...)
-	if s.Answer == nil {
-		b = append(b, "null"...)
-	} else {
-		b = quote(s.Answer, b)
-	}
-	return append(b, '}')
+	b = appendEach(b, `{"verified":`, s.Verified, quote)
+	b = appendEach(b, `,"read":`, s.Read, quote)
+	return append(appendEach(b, `,"written":`, s.Written, quote), '}')
 }
 
 func appendInt(b []byte, key string, n int) []byte {
@@ -151,10 +154,14 @@ func appendString(b []byte, key, s string) []byte { return quote(&s, append(b, k
 
 // quote writes a string. All that worlds are made of is plain; what a policy wrote may not be.
 func quote(s *string, b []byte) []byte {
-	if !plain(*s) {
-		return append(b, marshal(*s)...)
+	if plain(*s) {
+		return append(append(append(b, '"'), *s...), '"')
 	}
-	return append(append(append(b, '"'), *s...), '"')
+	var escaped bytes.Buffer
+	enc := json.NewEncoder(&escaped)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(*s) // a string is always encoded
+	return append(b, bytes.TrimSuffix(escaped.Bytes(), []byte("\n"))...)
 }
 
 // plain reports whether JSON writes the text as it is.

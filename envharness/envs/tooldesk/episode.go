@@ -1,135 +1,174 @@
 package tooldesk
 
 import (
-	"bytes"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // An episode is a task being worked on: the tables, what the desk remembers of the conversation, and what was shown so
 // far.
 type episode struct {
 	task    *task
-	world   *world
+	world   world
 	session session
+	answer  *string // nil until submitted
 	memory  memory
-	turn    int
-	over    bool // submitted or out of turns
+	seen    seen
 
-	reply   string // text of the last observation; empty if nobody has asked for that of a start, see text
-	calls   []past // since the reset; what a setup did has to be told to whoever takes over
-	rewound []int  // the number of calls at each rewind
+	outcome outcome
+	text    string // of the outcome; empty if nobody has asked for it yet
+	offers  offers
+	drafts  *sync.Pool // of *draft
 
-	offers offers
+	refusal *envharness.ActionError // the last one, for the next if that is the same
+	inputs  inputs
 }
 
-// A past call is one that was made, with its reply.
-type past struct{ name, args, reply string }
+// narrated is an episode whose texts tell what the last call led to.
+type narrated struct{ *episode }
 
-// A session is what the desk remembers of the conversation. The verifier reads none of it but the answer.
+// Opening implements [sim.Narrator].
+func (n narrated) Opening() string { return n.task.opening }
+
+// A session is what the desk remembers of the conversation. The verifier reads none of it.
 type session struct {
 	Verified []string `json:"verified"` // customers found by e-mail, sorted
 	Read     []string `json:"read"`     // ids of the orders, products and tickets shown in full, sorted
 	Written  []string `json:"written"`  // what the writes carried out so far have handled, in order
-	Answer   *string  `json:"answer"`   // nil until submitted
 }
 
-func newEpisode(t *task) *episode {
+// An outcome is what the last call led to, as far as its reply needs it. Rows are those of the tables at that time.
+type outcome struct {
+	tool    *tool                   // nil before the first call, and after one of no tool
+	refusal *envharness.ActionError // nil if it was carried out
+	rule    string                  // that was broken, one of rules
+
+	customer       *customer
+	order          *order
+	ticket         *ticket
+	product, given *product
+	rows           [pageSize]int // of the page of a list
+	count          int           // of them
+	page, amount   int
+	more           bool
+}
+
+// seen are the reads that the text of the small desk tells: of each sort the newest. An order may be one or a customer's list of them, and so
+// may a ticket.
+type seen struct {
+	order, ordersOf   string
+	ticket, ticketsOf string
+	sku               string
+}
+
+func newEpisode(t *task, drafts *sync.Pool) *episode {
 	return &episode{
 		task: t, world: t.start.share(), session: session{Verified: []string{}, Read: []string{}, Written: []string{}},
-		memory: t.named.clone(),
+		memory: t.named.share(), text: t.opening, offers: t.first, drafts: drafts,
 	}
 }
 
-// clone makes a copy whose tables and session can be written to; what was shown and said is left behind.
-func (e *episode) clone() *episode {
-	c := *e
-	c.world = e.world.clone()
-	c.session.Verified = slices.Clone(e.session.Verified)
-	c.session.Read = slices.Clone(e.session.Read)
-	c.session.Written = slices.Clone(e.session.Written)
-	c.memory, c.offers, c.calls, c.rewound = memory{}, offers{}, nil, nil
-	return &c
-}
-
-// step uses one turn for the action and keeps the reply. A refused action changes nothing else.
-func (e *episode) step(a envharness.Action) *envharness.ActionError {
-	reply, refusal := e.apply(a)
-	if refusal != nil {
-		reply = struct {
-			Error *envharness.ActionError `json:"error"`
-		}{refusal}
-	}
-	e.reply = marshal(reply)
-	e.calls = append(e.calls, past{a.Name, string(a.Args), e.reply})
-	return refusal
-}
-
-// rewind makes what was done part of the start.
-func (e *episode) rewind() error {
-	if e.over {
-		return envharness.ErrEpisodeOver
-	}
-	e.turn, e.rewound, e.reply = 0, append(e.rewound, len(e.calls)), ""
-	return nil
-}
-
-// text is the last reply, or what a start shows: the message, and below it what was done before a rewind.
-func (e *episode) text() string {
-	if e.reply != "" {
-		return e.reply
-	}
-	var b strings.Builder
-	b.WriteString(e.task.opening)
-	for i, c := range e.calls {
-		if i == 0 {
-			b.WriteString("\nDone so far:")
+// Step implements [sim.Episode]. A submit ends the episode, with the reward 1 if it passes.
+func (e *episode) Step(a envharness.Action) sim.Result {
+	r := sim.Result{Refusal: e.do(a)}
+	if e.answer != nil {
+		r.Ended = true
+		if db, comm := e.passed(); db && comm {
+			r.Reward = 1
 		}
-		b.WriteString("\n" + c.name + " " + c.args + " -> " + c.reply)
 	}
-	e.reply = b.String()
-	return e.reply
+	return r
 }
 
-// observation shows the text, the customer's message as Data["task"], and the candidate calls unless the episode is over.
-func (e *episode) observation() envharness.Observation {
-	o := envharness.Observation{Text: e.text(), Data: map[string]any{"task": e.task.text}}
-	if !e.over {
-		o.Actions = e.candidates()
+// do carries out a call or refuses it.
+func (e *episode) do(a envharness.Action) *envharness.ActionError {
+	t := e.task.preset.tool(a.Name)
+	e.outcome, e.text = outcome{tool: t}, ""
+	switch {
+	case t == nil:
+		e.refuse(envharness.ClassUnknownTool, ruleTool, "no tool named ", quoted(a.Name))
+	default:
+		if broken := t.parse(a.Args, &e.inputs); broken != "" {
+			e.refuse(envharness.ClassBadArgs, ruleArguments, broken)
+		} else {
+			t.run(e, &e.inputs)
+		}
+		e.inputs = inputs{} // arguments may not be kept
 	}
-	return o
+	return e.outcome.refusal
 }
 
-// apply is step without the reply.
-func (e *episode) apply(a envharness.Action) (any, *envharness.ActionError) {
-	e.turn++
-	reply, refusal := e.do(a)
-	e.over = e.session.Answer != nil || e.turn >= MaxTurns
-	return reply, refusal
+// quoted is what somebody sent, as a message quotes it.
+func quoted(s string) string { return fmt.Sprintf("%q", sim.Clip(s)) }
+
+// refuse says why a call is refused, in the parts of a message and in one word. Nothing may have been written.
+func (e *episode) refuse(class envharness.ErrorClass, rule string, message ...string) *envharness.ActionError {
+	b := make([]byte, 0, 128)
+	for _, m := range message {
+		b = append(b, m...)
+	}
+	if e.refusal == nil || e.refusal.Class != class || e.refusal.Message != string(b) {
+		e.refusal = &envharness.ActionError{Class: class, Message: string(b)}
+	}
+	e.outcome.refusal, e.outcome.rule = e.refusal, rule
+	return e.refusal
 }
 
-func (e *episode) do(a envharness.Action) (any, *envharness.ActionError) {
-	t := toolNamed(a.Name)
-	if t == nil {
-		return nil, refuse(envharness.ClassUnknownTool, "no tool named %q", clip(a.Name))
+// Text implements [sim.Episode].
+func (e *episode) Text() string {
+	if e.text == "" {
+		d := e.drafts.Get().(*draft)
+		d.bytes = e.task.preset.tell(e, d.bytes[:0])
+		e.text = string(d.bytes)
+		e.drafts.Put(d)
 	}
-	in, refusal := t.parse(a.Args)
-	if refusal != nil {
-		return nil, refusal
+	return e.text
+}
+
+// Data implements [sim.Episode]: the customer's message as "task".
+func (e *episode) Data() map[string]any { return e.task.data }
+
+// Actions implements [sim.Episode].
+func (e *episode) Actions() []envharness.Action { return e.candidates() }
+
+// Verdict implements [sim.Episode]. It compares the tables with those that the gold actions leave (part db), and the submitted answer with
+// the words that it needs (part comm). The score is the product of both. Notes of tickets and the session have no say.
+func (e *episode) Verdict() envharness.Verdict {
+	v := envharness.Verdict{Status: envharness.Fail, Parts: map[string]float64{"db": 0, "comm": 0}}
+	if e.answer == nil {
+		v.Reason = "nothing was submitted"
+		return v
 	}
-	return t.run(e, in)
+	db, comm := e.passed()
+	if db {
+		v.Parts["db"] = 1
+	}
+	if comm {
+		v.Parts["comm"] = 1
+	}
+	switch {
+	case db && comm:
+		v.Status, v.Score = envharness.Pass, 1
+	case db:
+		v.Reason = fmt.Sprintf("the answer does not name all of %q", e.task.required)
+	default:
+		v.Reason = "the tables differ from those of the solution"
+	}
+	return v
 }
 
 // passed reports whether the tables are those of the gold writes, and whether the answer names all it has to.
 func (e *episode) passed() (db, comm bool) {
-	comm = e.session.Answer != nil
+	comm = e.answer != nil
 	for _, want := range e.task.required {
-		comm = comm && mentions(*e.session.Answer, want)
+		comm = comm && mentions(*e.answer, want)
 	}
 	return e.world.equal(e.task.end), comm
 }
@@ -155,17 +194,6 @@ func mentions(text, word string) bool {
 
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// marshal writes v as JSON without the escapes for HTML.
-func marshal(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(err) // replies are structs of strings, integers and booleans
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
 // insert adds s to the sorted set.
 func insert(set []string, s string) []string {
 	i, found := slices.BinarySearch(set, s)
@@ -180,25 +208,55 @@ func contains(set []string, s string) bool {
 	return found
 }
 
-func (e *episode) customer(id string) *envharness.ActionError {
-	if e.world.customer(id) == nil {
-		return refuse(envharness.ClassNotFound, "no customer %q", id)
+// The words by which the small desk tells which rule was broken.
+const (
+	ruleTool       = "tool"
+	ruleArguments  = "arguments"
+	ruleUnknown    = "unknown"
+	rulePermission = "permission"
+	ruleStatus     = "status"
+	ruleItem       = "item"
+	ruleDuplicate  = "duplicate"
+	ruleFamily     = "family"
+	ruleStock      = "stock"
+	ruleBalance    = "balance"
+	ruleWindow     = "window"
+	ruleAmount     = "amount"
+)
+
+var rules = []string{
+	ruleTool, ruleArguments, ruleUnknown, rulePermission, ruleStatus, ruleItem, ruleDuplicate, ruleFamily, ruleStock, ruleBalance, ruleWindow,
+	ruleAmount,
+}
+
+// The functions below find a row, or refuse the call.
+
+func (e *episode) customer(id string) (*customer, *envharness.ActionError) {
+	if c := e.world.customer(id); c != nil {
+		return c, nil
 	}
-	return nil
+	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer ", quoted(id))
 }
 
 func (e *episode) order(id string) (*order, *envharness.ActionError) {
 	if o := e.world.order(id); o != nil {
 		return o, nil
 	}
-	return nil, refuse(envharness.ClassNotFound, "no order %q", id)
+	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no order ", quoted(id))
+}
+
+func (e *episode) product(sku string) (*product, *envharness.ActionError) {
+	if p := e.world.product(sku); p != nil {
+		return p, nil
+	}
+	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no product with sku ", quoted(sku))
 }
 
 func (e *episode) ticket(id string) (*ticket, *envharness.ActionError) {
 	if t := e.world.ticket(id); t != nil {
 		return t, nil
 	}
-	return nil, refuse(envharness.ClassNotFound, "no ticket %q", id)
+	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no ticket ", quoted(id))
 }
 
 // changeable finds an order of a known customer with the status that a change needs.
@@ -208,7 +266,7 @@ func (e *episode) changeable(id, status string) (*order, *envharness.ActionError
 		refusal = e.verified(o.Customer)
 	}
 	if refusal == nil && o.Status != status {
-		refusal = refuse(envharness.ClassPrecondition, "order %s is %s, not %s", id, o.Status, status)
+		refusal = e.refuse(envharness.ClassPrecondition, ruleStatus, "order ", o.ID, " is ", o.Status, ", not ", status)
 	}
 	return o, refusal
 }
@@ -218,5 +276,5 @@ func (e *episode) verified(customer string) *envharness.ActionError {
 	if contains(e.session.Verified, customer) {
 		return nil
 	}
-	return refuse(envharness.ClassPermission, "customer %s has not been looked up with find_customer", customer)
+	return e.refuse(envharness.ClassPermission, rulePermission, "customer ", customer, " has not been looked up with find_customer")
 }

@@ -12,7 +12,7 @@ import (
 // A desk answers calls as an API does, and tells what it knows about a refusal.
 func ExampleNew() {
 	ctx := context.Background()
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	first, err := desk.Reset(ctx, envharness.ResetOptions{Task: "T4-0000"})
 	if err != nil {
@@ -35,9 +35,9 @@ func ExampleNew() {
 }
 
 // The oracle of the desk solves a task; every call that it makes is among the candidates that a policy is offered.
-func ExampleDesk() {
+func ExampleNew_oracle() {
 	ctx := context.Background()
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	tasks, err := desk.Tasks(ctx, "ood")
 	if err != nil {
@@ -75,7 +75,7 @@ func ExampleDesk() {
 // The verifier judges the calls, whoever made them, by the tables that they lead to and by the answer.
 func ExampleWorld() {
 	ctx := context.Background()
-	world := tooldesk.World()
+	world := tooldesk.World(nil)
 	desk, err := world.New(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -107,19 +107,36 @@ func ExampleWorld() {
 	// the answer does not name all of ["O-7012"]
 }
 
-func ExampleTools() {
-	for _, t := range tooldesk.Tools() {
-		if !t.ReadOnly && !t.Submits {
-			fmt.Println(t.Name)
+// The text of the small desk tells all that is known.
+func ExampleOptions() {
+	ctx := context.Background()
+	desk := tooldesk.New(&tooldesk.Options{Small: true})
+	defer desk.Close()
+	if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: "small-T3-0002"}); err != nil {
+		log.Fatal(err)
+	}
+	plan, err := desk.Plan(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, a := range plan {
+		t, err := desk.Step(ctx, a)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(a.Text())
+		if i == 2 {
+			fmt.Println(t.Observation.Text)
 		}
 	}
-	fmt.Printf("%s\n", tooldesk.Tools()[9].Schema)
 	// Output:
-	// cancel_order
-	// set_address
-	// exchange_item
-	// refund
-	// resolve_ticket
-	// transfer
-	// {"additionalProperties":false,"properties":{"amount_cents":{"description":"amount in cents","maximum":100000000,"minimum":1,"type":"integer"},"order_id":{"description":"order id","maxLength":64,"minLength":1,"type":"string"}},"required":["amount_cents","order_id"],"type":"object"}
+	// find_customer ann
+	// get_order o1
+	// get_product kettle1
+	// ann: swap o1 kettle2 for kettle1
+	// c2
+	// o1 c2 delivered kettle2 20 left 20
+	// kettle1 stocked
+	// exchange_item kettle1 o1 kettle2
+	// submit o1
 }

@@ -2,24 +2,15 @@ package tooldesk
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Sizes of a generated world.
-const (
-	numCustomers = 8
-	numFamilies  = 4
-	perFamily    = 5 // products
-	numOrders    = 30
-	numTickets   = 12
-)
-
 // A generator builds one task.
 type generator struct {
+	*preset
 	r      *rand.Rand
 	names  *pool
 	task   *task
@@ -28,10 +19,10 @@ type generator struct {
 	orders []*order  // the target's, in random order
 }
 
-func generate(id string, names *pool, r *rand.Rand, build func(*generator)) *task {
-	g := &generator{r: r, names: names, world: &world{}, task: &task{id: id}}
+func (p *preset) generate(id string, names *pool, r *rand.Rand, build func(*generator)) *task {
+	g := &generator{preset: p, r: r, names: names, world: &world{}}
+	g.task = &task{id: id, preset: p, start: g.world, bodies: make([][]mention, p.tickets)}
 	w := g.world
-	g.task.start = w
 	w.Today = 300 + r.IntN(100)
 	w.Transfers = []transfer{}
 	g.addCustomers()
@@ -43,56 +34,60 @@ func generate(id string, names *pool, r *rand.Rand, build func(*generator)) *tas
 }
 
 func (g *generator) addCustomers() {
-	first, last := g.draw(g.names.first, numCustomers), g.draw(g.names.last, numCustomers)
-	for i, id := range g.ids("C", numCustomers, 100) {
-		g.world.Customers = append(g.world.Customers, customer{
-			ID: id, Name: first[i] + " " + last[i], Email: strings.ToLower(first[i]+"."+last[i]) + "@example.com",
-			Address: g.address(1),
-		})
+	first, last := g.draw(g.names.first, g.customers), g.draw(g.names.last, g.customers)
+	for i, id := range g.ids("C", g.customers, 100) {
+		c := &customer{ID: id}
+		g.world.Customers = append(g.world.Customers, c)
+		c.Name, c.Email = g.person(first[i], last[i])
+		c.Address = g.address(g, false)
 	}
-	g.target = &g.world.Customers[g.r.IntN(numCustomers)]
+	g.target = g.world.Customers[g.r.IntN(g.customers)]
 }
 
 func (g *generator) addProducts() {
-	for _, family := range g.draw(g.names.family, numFamilies) {
-		skus := g.ids(strings.ToUpper(family[:3]), perFamily, 100)
-		for i, brand := range g.draw(g.names.brand, perFamily) {
-			g.world.Products = append(g.world.Products, product{
-				SKU: skus[i], Name: brand + " " + family, Family: family, Cents: 500 + 5*g.r.IntN(3900), Stock: g.r.IntN(10),
-			})
+	for _, family := range g.draw(g.names.family, g.families) {
+		prefix := family
+		if !g.numbered {
+			prefix = strings.ToUpper(family[:3])
+		}
+		skus := g.ids(prefix, g.perFamily, 100)
+		for i, brand := range g.draw(g.names.brand, g.perFamily) {
+			p := &product{SKU: skus[i], Name: brand + " " + family, Family: family, Cents: g.lowest + g.step*g.r.IntN(g.prices)}
+			if brand == "" {
+				p.Name = p.SKU
+			}
+			p.Stock = g.r.IntN(g.preset.stock)
+			g.world.Products = append(g.world.Products, p)
 		}
 	}
-	slices.SortFunc(g.world.Products, func(a, b product) int { return cmp.Compare(a.SKU, b.SKU) })
+	slices.SortFunc(g.world.Products, func(a, b *product) int { return cmp.Compare(a.SKU, b.SKU) })
 }
 
-// addOrders gives every customer at least two orders. One target in four has seven, which fill more than one page.
+// addOrders gives every customer at least two orders. Where there are more, one target in four has seven, which fill more than one page.
 func (g *generator) addOrders() {
-	var owners []*customer
-	for i := range g.world.Customers {
-		owners = append(owners, &g.world.Customers[i], &g.world.Customers[i])
+	owners := make([]*customer, 0, g.preset.orders)
+	for _, c := range g.world.Customers {
+		owners = append(owners, c, c)
 	}
-	extra := g.r.IntN(3)
-	if g.r.IntN(4) == 0 {
-		extra = 5
+	if len(owners) < g.preset.orders {
+		extra := g.r.IntN(3)
+		if g.r.IntN(4) == 0 {
+			extra = 5
+		}
+		for range extra {
+			owners = append(owners, g.target)
+		}
 	}
-	for range extra {
-		owners = append(owners, g.target)
-	}
-	for len(owners) < numOrders {
-		if c := pick(g.r, g.world.Customers); c.ID != g.target.ID {
-			owners = append(owners, &c)
+	for len(owners) < g.preset.orders {
+		if c := g.world.Customers[g.r.IntN(g.customers)]; c != g.target {
+			owners = append(owners, c)
 		}
 	}
 	g.r.Shuffle(len(owners), func(i, j int) { owners[i], owners[j] = owners[j], owners[i] })
-	g.world.Orders = make([]order, numOrders) // addresses of its elements are kept
-	for i, id := range g.ids("O", numOrders, 1000) {
-		o := &g.world.Orders[i]
-		*o = order{ID: id, Customer: owners[i].ID, Address: owners[i].Address}
-		for _, j := range g.r.Perm(len(g.world.Products))[:1+g.r.IntN(3)] {
-			p := g.world.Products[j]
-			o.Lines = append(o.Lines, line{p.SKU, p.Name, p.Cents})
-			o.Paid += p.Cents
-		}
+	for i, id := range g.ids("O", len(owners), 1000) {
+		o := &order{ID: id, Customer: owners[i].ID, Address: owners[i].Address}
+		g.world.Orders = append(g.world.Orders, o)
+		g.addLines(o)
 		switch n := g.r.IntN(20); {
 		case n < 8:
 			g.setPending(o)
@@ -108,14 +103,36 @@ func (g *generator) addOrders() {
 	g.r.Shuffle(len(g.orders), func(i, j int) { g.orders[i], g.orders[j] = g.orders[j], g.orders[i] })
 }
 
-func (g *generator) addTickets() {
-	for _, id := range g.ids("K", numTickets, 100) {
-		o := &g.world.Orders[g.r.IntN(numOrders)]
-		t := ticket{ID: id, Customer: o.Customer, Order: o.ID, Status: open, Opened: g.world.Today - g.r.IntN(20)}
-		if g.r.IntN(3) == 0 {
-			t.Status, t.Note = resolved, "resolved"
+// addLines fills an order. Two products of each family stay out of it, so that there is something to exchange for, or one where there are
+// two.
+func (g *generator) addLines(o *order) {
+	products := g.r.Perm(len(g.world.Products))
+	n := 1 + g.r.IntN(g.preset.lines)
+	o.Lines = make([]line, 0, n)
+	for _, j := range products {
+		p := g.world.Products[j]
+		same := 0
+		for _, l := range o.Lines {
+			if g.world.product(l.SKU).Family == p.Family {
+				same++
+			}
 		}
-		t.Body = g.request(kind(g.r.IntN(numKinds)), o).text
+		if len(o.Lines) < n && same < max(g.perFamily-2, 1) {
+			o.Lines = append(o.Lines, line{p.SKU, p.Name, p.Cents})
+			o.Paid += p.Cents
+		}
+	}
+}
+
+func (g *generator) addTickets() {
+	for i, id := range g.ids("K", g.preset.tickets, 100) {
+		o := g.world.Orders[g.r.IntN(len(g.world.Orders))]
+		t := &ticket{ID: id, Customer: o.Customer, Order: o.ID, Status: open, Opened: g.world.Today - g.r.IntN(20)}
+		if g.r.IntN(3) == 0 {
+			t.Status, t.Note = resolved, closingNote
+		}
+		q := g.request(kind(g.r.IntN(numKinds)), o)
+		t.Body, g.task.bodies[i] = q.text, q.mentions
 		g.world.Tickets = append(g.world.Tickets, t)
 	}
 }
@@ -132,27 +149,34 @@ func (g *generator) setCancelled(o *order) {
 	o.Status, o.Reason, o.Refunded, o.Delivered = cancelled, pick(g.r, cancelReasons), o.Paid, 0
 }
 
-// address draws an address with a house number from low up to low+98, so that new addresses differ from old ones.
-func (g *generator) address(low int) string {
-	return fmt.Sprintf("%d %s Street, %s", low+g.r.IntN(99), pick(g.r, g.names.street), pick(g.r, g.names.town))
-}
-
-// draw returns n different words.
+// draw returns n different words, or n empty ones where there are no words.
 func (g *generator) draw(words []string, n int) []string {
 	out := make([]string, n)
-	for i, j := range g.r.Perm(len(words))[:n] {
-		out[i] = words[j]
+	if len(words) > 0 {
+		for i, j := range g.r.Perm(len(words))[:n] {
+			out[i] = words[j]
+		}
 	}
 	return out
 }
 
-// ids returns n different ids in ascending order, their numbers from low up to 10*low-1.
+// ids returns n different ids in ascending order, their numbers from low up to 10*low-1, or from 1 where ids are numbered.
 func (g *generator) ids(prefix string, n, low int) []string {
-	var out []string
+	out := make([]string, 0, n)
 	for len(out) < n {
-		out = insert(out, prefix+"-"+strconv.Itoa(low+g.r.IntN(9*low)))
+		if g.numbered {
+			out = append(out, strings.ToLower(prefix)+strconv.Itoa(len(out)+1))
+		} else {
+			out = insert(out, prefix+"-"+strconv.Itoa(low+g.r.IntN(9*low)))
+		}
 	}
 	return out
+}
+
+// part draws a tenth to four tenths of an amount, rounded down to a whole one.
+func (g *generator) part(cents int) int {
+	cents = cents * (1 + g.r.IntN(4)) / 10
+	return cents - cents%g.whole
 }
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }

@@ -13,13 +13,13 @@ import (
 // The oracle passes through the harness too, where the evidence is the harness's own.
 func TestThroughHarness(t *testing.T) {
 	ctx := context.Background()
-	oracle := tooldesk.New()
+	oracle := tooldesk.New(nil)
 	for _, split := range []string{"test", "ood"} {
 		tasks, err := oracle.Tasks(ctx, split)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := envharness.New(tooldesk.World())
+		h, err := envharness.New(tooldesk.World(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestThroughHarness(t *testing.T) {
 // Close may come while a Step runs.
 func TestCloseDuringStep(t *testing.T) {
 	ctx := context.Background()
-	d := tooldesk.New()
+	d := tooldesk.New(nil)
 	if _, err := d.Reset(ctx, envharness.ResetOptions{}); err != nil {
 		t.Fatal(err)
 	}

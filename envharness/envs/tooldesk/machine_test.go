@@ -24,10 +24,10 @@ func TestRandomCalls(t *testing.T) {
 	tasks := allTasks(t)
 	turns := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		d := New()
+		d := newDesk()
 		o := reset(t, d, rapid.SampledFrom(tasks).Draw(rt, "task").ID)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		shown := o.Text
+		shown, n := o.Text, 0
 		for {
 			checkCandidates(rt, d, o.Actions, shown)
 			a := o.Actions[r.IntN(len(o.Actions))]
@@ -40,10 +40,10 @@ func TestRandomCalls(t *testing.T) {
 			if a.Name == "submit" && r.IntN(4) > 0 {
 				continue
 			}
-			before := d.episode.clone()
+			before := copyOf(d.episode())
 			tr := do(t, d, a)
 			turns++
-			e := d.episode
+			e := d.episode()
 			for _, p := range e.world.Products {
 				if p.Stock < 0 {
 					rt.Fatalf("%s has stock %d", p.SKU, p.Stock)
@@ -54,16 +54,15 @@ func TestRandomCalls(t *testing.T) {
 					rt.Fatalf("%s is refunded %d of %d", x.ID, x.Refunded, x.Paid)
 				}
 			}
-			before.turn++
-			if tr.Error != nil && string(before.state()) != string(e.state()) {
+			if tr.Error != nil && stateOf(before) != stateOf(e) {
 				rt.Fatalf("refused %s %s changed the state", a.Name, a.Args)
 			}
-			if tool := toolNamed(a.Name); tool != nil && !tool.write && marshal(before.world) != marshal(e.world) {
+			if tool := full.tool(a.Name); tool != nil && !tool.write && marshal(&before.world) != marshal(&e.world) {
 				rt.Fatalf("read %s %s changed the tables", a.Name, a.Args)
 			}
-			submitted := e.session.Answer != nil
-			if tr.Terminated != submitted || tr.Truncated != (!submitted && e.turn == MaxTurns) {
-				rt.Fatalf("turn %d: terminated %v, truncated %v, submitted %v", e.turn, tr.Terminated, tr.Truncated, submitted)
+			submitted := e.answer != nil
+			if n++; tr.Terminated != submitted || tr.Truncated != (!submitted && n == MaxTurns) {
+				rt.Fatalf("turn %d: terminated %v, truncated %v, submitted %v", n, tr.Terminated, tr.Truncated, submitted)
 			}
 			if tr.Ended() {
 				return
@@ -83,10 +82,10 @@ func garbage(r *rand.Rand) envharness.Action {
 		b[i] = byte(r.Uint32())
 	}
 	args := []string{string(b), "{}", "[]", `{"order_id":7}`, `{"page":1e400}`, `{"answer":null}`, strings.Repeat("[", 5000)}
-	return raw(tools[r.IntN(len(tools))].name+strings.Repeat("x", r.IntN(2)), args[r.IntN(len(args))])
+	return raw(full.tools[r.IntN(numTools)].name+strings.Repeat("x", r.IntN(2)), args[r.IntN(len(args))])
 }
 
-func checkCandidates(t *rapid.T, d *Desk, actions []envharness.Action, shown string) {
+func checkCandidates(t *rapid.T, d *desk, actions []envharness.Action, shown string) {
 	per := map[string]int{}
 	seen := map[string]bool{}
 	words := map[string]bool{transferred: true}
@@ -100,14 +99,14 @@ func checkCandidates(t *rapid.T, d *Desk, actions []envharness.Action, shown str
 			t.Fatalf("%s is offered twice", key)
 		}
 		seen[key] = true
-		if per[a.Name]++; per[a.Name] > perTool {
-			t.Fatalf("more than %d candidates of %s", perTool, a.Name)
+		if per[a.Name]++; per[a.Name] > full.perTool {
+			t.Fatalf("more than %d candidates of %s", full.perTool, a.Name)
 		}
 		canonical, err := envharness.CanonicalJSON(a.Args)
 		if err != nil || string(canonical) != string(a.Args) {
 			t.Fatalf("%s is not canonical (%v)", key, err)
 		}
-		if _, refusal := d.episode.clone().do(a); refusal != nil && refusal.Class != envharness.ClassPrecondition && refusal.Class != envharness.ClassPermission {
+		if refusal := copyOf(d.episode()).do(a); refusal != nil && refusal.Class != envharness.ClassPrecondition && refusal.Class != envharness.ClassPermission {
 			t.Fatalf("%s is refused: %+v", key, refusal)
 		}
 		var args map[string]any
@@ -133,11 +132,12 @@ func checkCandidates(t *rapid.T, d *Desk, actions []envharness.Action, shown str
 // An amount that a message names and an order shows is offered once.
 func TestCandidatesAreDistinct(t *testing.T) {
 	e := sample()
-	e.memory.scan("1500 cents of O-3")
+	e.memory.mention(mention{"1500", ofCents})
+	e.memory.mention(mention{"O-3", ofOrder})
 	e.do(call("get_order", "O-3"))
 	n := 0
 	for _, c := range e.candidates() {
-		if same(c, call("refund", "1500", "O-3")) {
+		if sameCall(c, call("refund", "1500", "O-3")) {
 			n++
 		}
 	}
@@ -149,14 +149,17 @@ func TestCandidatesAreDistinct(t *testing.T) {
 // A hidden fact has no influence: worlds that differ only in rows never shown offer the same candidates.
 func TestCandidatesDependOnWhatWasShownOnly(t *testing.T) {
 	for _, task := range allTasks(t)[:60] {
-		m, err := makeTask(task.ID)
+		m, err := made(task.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newEpisode(m)
+		a := begin(m)
+		a.offers, a.memory.stale = offers{}, ofAll
 		other := *m
+		other.args = nil
 		other.start = &world{Today: m.start.Today, Transfers: []transfer{}} // nothing of the tables is left
-		b := newEpisode(&other)
+		b := begin(&other)
+		b.offers, b.memory.stale = offers{}, ofAll
 		if marshal(a.candidates()) != marshal(b.candidates()) {
 			t.Errorf("%s: candidates show the tables", task.ID)
 		}
@@ -164,89 +167,63 @@ func TestCandidatesDependOnWhatWasShownOnly(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
-	var list []string
+	var first memory
 	for _, v := range []string{"a", "b", "c", "a", "a", "b"} {
-		show(&list, v)
+		first.showOrder(v)
 	}
-	if want := []string{"c", "a", "b"}; !slices.Equal(list, want) {
-		t.Errorf("got %v, want %v: the newest is the last", list, want)
+	want := []string{"c", "a", "b"}
+	if !slices.Equal(first.orders, want) || first.stale != ofOrder {
+		t.Errorf("got %v, want %v: the newest is the last", first.orders, want)
 	}
-}
-
-func TestScan(t *testing.T) {
-	var m memory
-	m.scan(`Ada (ada.b@example.com): O-1004, then "12 Mill Street, Lundby". K-17? LAM-204! 4599 cents, e-mail, U-boat, X-1, AB-2.`)
-	got := fmt.Sprint(m.emails, m.orders, m.addresses, m.tickets, m.skus, m.wanted, m.named)
-	want := "[ada.b@example.com] [O-1004] [12 Mill Street, Lundby] [K-17] [LAM-204] [LAM-204] [4599]"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	first.stale = 0
+	first.showOrder("b")
+	if first.stale != 0 {
+		t.Error("what is the newest already changes something")
+	}
+	second, third := first.share(), first.share()
+	second.showOrder("c")
+	third.showOrder("d")
+	second.showOrder("e")
+	if !slices.Equal(first.orders, want) || !slices.Equal(second.orders, []string{"a", "b", "c", "e"}) ||
+		!slices.Equal(third.orders, []string{"c", "a", "b", "d"}) {
+		t.Errorf("copies share what they change: %v, %v, %v", first.orders, second.orders, third.orders)
 	}
 }
 
 // Any name and any bytes as arguments give a reply that is JSON, with an error class exactly if the call was refused.
 func FuzzStep(f *testing.F) {
-	for i := range tools {
-		f.Add(tools[i].name, []byte(`{"order_id":"O-1","customer_id":"C-1","sku":"AAA-2"}`))
+	for i := range full.tools {
+		f.Add(full.tools[i].name, []byte(`{"order_id":"O-1","customer_id":"C-1","sku":"AAA-2"}`))
 	}
 	f.Add("refund", []byte(`{"amount_cents":1e2,"order_id":"O-2"}`))
 	f.Add("submit", []byte(`{"answer":"\ud800"}`))
 	f.Add("set_address", []byte("{\"address\":\"\xff\",\"order_id\":\"O-1\"}"))
 	f.Fuzz(func(t *testing.T, name string, args []byte) {
 		e := sample()
-		before := e.clone()
-		refusal := e.step(envharness.Action{Name: name, Args: args})
+		before := stateOf(e)
+		refusal := e.Step(envharness.Action{Name: name, Args: args}).Refusal
 		var got struct {
 			Error *envharness.ActionError `json:"error"`
 		}
-		if err := json.Unmarshal([]byte(e.reply), &got); err != nil {
-			t.Fatalf("reply %q: %v", e.reply, err)
+		if err := json.Unmarshal([]byte(e.Text()), &got); err != nil {
+			t.Fatalf("reply %q: %v", e.Text(), err)
 		}
 		if (got.Error != nil) != (refusal != nil) {
-			t.Fatalf("reply %s, refusal %v", e.reply, refusal)
+			t.Fatalf("reply %s, refusal %v", e.Text(), refusal)
 		}
-		before.turn++
-		if refusal != nil && string(before.state()) != string(e.state()) {
+		if refusal != nil && before != stateOf(e) {
 			t.Fatal("a refusal changed the state")
 		}
-		if _, err := envharness.CanonicalJSON(e.state()); err != nil {
+		if _, err := envharness.CanonicalJSON(json.RawMessage(stateOf(e))); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-func BenchmarkReset(b *testing.B) {
-	b.ReportAllocs()
-	d := New()
-	for b.Loop() {
-		reset(b, d, "T5-0001")
-	}
-}
-
-func BenchmarkStep(b *testing.B) {
-	d := New()
-	reset(b, d, "T6-0001")
-	calls := d.episode.task.gold
-	for name, a := range map[string]envharness.Action{
-		"read": calls[1], "refused": call("cancel_order", "O-1", cancelReasons[0]), "garbage": raw("refund", `{"amount_cents":[]}`),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for _, c := range calls {
-				do(b, d, c)
-			}
-			for b.Loop() {
-				d.episode.turn = 0
-				do(b, d, a)
-			}
-		})
-		reset(b, d, "T6-0001")
-	}
-}
-
 func BenchmarkTasks(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := listTasks("train"); err != nil {
+		if _, err := full.list("train"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -255,10 +232,10 @@ func BenchmarkTasks(b *testing.B) {
 func BenchmarkVerify(b *testing.B) {
 	r := record(b, "T6-0001")
 	r.play(b, gold(b, "T6-0001")...)
-	c := &catalogue{}
+	v := World(nil).Verifier
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.verify(ctx, r.ev); err != nil {
+		if _, err := v.Verify(ctx, r.ev); err != nil {
 			b.Fatal(err)
 		}
 	}

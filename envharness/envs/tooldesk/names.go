@@ -2,7 +2,7 @@ package tooldesk
 
 import "strings"
 
-// A pool is where the names of a world come from. The two pools share no word.
+// A pool is where the names of a world come from. The two pools of the full desk share no word.
 type pool struct {
 	first, last, street, town, brand, family []string
 }
@@ -30,4 +30,11 @@ var unfamiliar = pool{
 	town:   strings.Fields("Zelmont Pradovia Kirkholm Arvenna"),
 	brand:  strings.Fields("Quasar Rimini Sable Tundra Umber Vesper Willow Zephyr Obelisk Pagoda"),
 	family: strings.Fields("tent scooter clock drone"),
+}
+
+// few names fill the worlds of the small desk.
+var few = pool{
+	first:  strings.Fields("ann ben cleo dan eva finn"),
+	street: strings.Fields("elm oak hill lake"),
+	family: strings.Fields("lamp kettle chair"),
 }

@@ -1,7 +1,6 @@
 package tooldesk
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,72 +8,64 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// Plan returns calls that solve the task from the present state: writes that lead back to the gold path where earlier
-// ones left it, then the reads and writes of the gold path that are still to do, then the submit. From a fresh episode
-// that is 4 to 8 calls, each of which is a candidate when its turn comes.
-//
-// It returns [envharness.ErrNoPlan] when something was written that no call can undo, [envharness.ErrEpisodeOver] after
-// the end, and another error when it found no plan that works within the turns left.
-func (d *Desk) Plan(ctx context.Context) ([]envharness.Action, error) {
-	if err := d.playing(ctx); err != nil {
-		return nil, err
-	}
-	e := d.episode
-	if e.over {
-		return nil, envharness.ErrEpisodeOver
-	}
-	gold := e.task.end
-	fixes, err := repair(e.world, gold)
+// Plan implements [sim.Planner]. It returns writes that lead back to the gold path where earlier ones left it, then the reads and writes of
+// the gold path that are still to do, then the submit. From a fresh episode that is 4 to 8 calls, each of which is a candidate when its turn
+// comes. It is [envharness.ErrNoPlan] when something was written that no call can undo.
+func (e *episode) Plan() ([]envharness.Action, error) {
+	fixes, err := repair(&e.world, e.task.end)
 	if err != nil {
-		return nil, fmt.Errorf("%w: tooldesk: %w", envharness.ErrNoPlan, err)
+		return nil, fmt.Errorf("%w: %w", envharness.ErrNoPlan, err)
 	}
 	var rest []envharness.Action
 	for _, a := range e.task.gold {
-		if !toolNamed(a.Name).write {
+		if !e.task.preset.tool(a.Name).write {
 			if !e.known(a) {
 				rest = append(rest, a)
 			}
 			continue
 		}
-		if i := slices.IndexFunc(fixes, func(f envharness.Action) bool { return same(f, a) }); i >= 0 {
+		if i := slices.IndexFunc(fixes, func(f envharness.Action) bool { return sameCall(f, a) }); i >= 0 {
 			fixes = slices.Delete(fixes, i, i+1)
 			rest = append(rest, a)
 		}
 	}
 	plan := append(append(fixes, rest...), call("submit", e.task.answer))
 
-	trial := e.clone()
+	trial := newEpisode(e.task, e.drafts)
+	trial.world = e.world.share()
+	trial.session.Verified = slices.Clone(e.session.Verified)
 	for i, a := range plan {
 		plan[i].Args = slices.Clone(a.Args) // the task keeps its own
-		if trial.over {
-			return nil, fmt.Errorf("tooldesk: a plan of %d calls does not fit the %d turns left", len(plan), MaxTurns-e.turn)
-		}
-		if refusal := trial.step(a); refusal != nil {
-			return nil, fmt.Errorf("tooldesk: no plan found: %s would be refused: %s", a.Name, refusal.Message)
+		if refusal := trial.do(a); refusal != nil {
+			return nil, fmt.Errorf("%w: %s would be refused: %s", envharness.ErrNotProven, a.Name, refusal.Message)
 		}
 	}
 	if db, comm := trial.passed(); !db || !comm {
-		return nil, fmt.Errorf("tooldesk: no plan found")
+		return nil, envharness.ErrNotProven
 	}
 	return plan, nil
 }
 
-func same(a, b envharness.Action) bool { return a.Name == b.Name && string(a.Args) == string(b.Args) }
+func sameCall(a, b envharness.Action) bool {
+	return a.Name == b.Name && string(a.Args) == string(b.Args)
+}
 
 // known reports whether a reading call of the gold path has nothing new to show.
 func (e *episode) known(a envharness.Action) bool {
-	in, _ := toolNamed(a.Name).parse(a.Args)
+	var in inputs
+	e.task.preset.tool(a.Name).parse(a.Args, &in)
+	id := string(in[0].s)
 	switch a.Name {
 	case "find_customer":
-		return slices.ContainsFunc(e.world.Customers, func(c customer) bool {
-			return c.Email == in[0].s && contains(e.session.Verified, c.ID)
+		return slices.ContainsFunc(e.world.Customers, func(c *customer) bool {
+			return c.Email == id && contains(e.session.Verified, c.ID)
 		})
 	case "list_orders":
 		return slices.ContainsFunc(e.task.gold, func(g envharness.Action) bool { return g.Name == "get_order" && e.known(g) })
 	case "list_tickets":
 		return slices.ContainsFunc(e.task.gold, func(g envharness.Action) bool { return g.Name == "get_ticket" && e.known(g) })
 	}
-	return contains(e.session.Read, in[0].s)
+	return contains(e.session.Read, id)
 }
 
 // repair returns writes that turn the tables into the gold ones, addresses and exchanges first, since an order that is
@@ -84,7 +75,7 @@ func (e *episode) known(a envharness.Action) bool {
 func repair(now, gold *world) ([]envharness.Action, error) {
 	var early, late []envharness.Action
 	for i := range now.Orders {
-		o, want := &now.Orders[i], &gold.Orders[i]
+		o, want := now.Orders[i], gold.Orders[i]
 		if o.Status == cancelled && (want.Status != cancelled || o.Reason != want.Reason || o.Address != want.Address) {
 			return nil, fmt.Errorf("order %s was cancelled", o.ID)
 		}
@@ -106,7 +97,7 @@ func repair(now, gold *world) ([]envharness.Action, error) {
 		}
 	}
 	for i := range now.Tickets {
-		t, want := &now.Tickets[i], &gold.Tickets[i]
+		t, want := now.Tickets[i], gold.Tickets[i]
 		switch {
 		case t.Status == resolved && want.Status == open:
 			return nil, fmt.Errorf("ticket %s was closed", t.ID)

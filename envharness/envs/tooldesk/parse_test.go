@@ -1,6 +1,7 @@
 package tooldesk
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
@@ -9,29 +10,33 @@ import (
 	"pgregory.net/rapid"
 )
 
+func sameInputs(a, b *inputs) bool {
+	return slices.EqualFunc(a[:], b[:], func(v, w value) bool { return bytes.Equal(v.s, w.s) && v.n == w.n })
+}
+
 // Arguments that are read without encoding/json are read as it would read them: those of candidate calls, all of which are, and what
 // comes of them when some bytes are changed, most of which are not.
 func TestPlainArguments(t *testing.T) {
 	tasks := allTasks(t)
 	plain, other := 0, 0
 	check := func(rt *rapid.T, tool *tool, args []byte) bool {
-		in, ok := tool.parsePlain(args)
-		if !ok {
+		var in, want inputs
+		if !tool.parsePlain(args, &in) {
 			return false
 		}
-		if want, refusal := tool.parseJSON(args); refusal != nil || !slices.Equal(in, want) {
-			rt.Fatalf("%s %q: read as %v, should be %v, %v", tool.name, args, in, want, refusal)
+		if broken := tool.parseJSON(args, &want); broken != "" || !sameInputs(&in, &want) {
+			rt.Fatalf("%s %q: read as %v, should be %v, %v", tool.name, args, in, want, broken)
 		}
 		return true
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		d := New()
+		d := newDesk()
 		reset(t, d, rapid.SampledFrom(tasks).Draw(rt, "task").ID)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		for range 5 {
-			calls := d.episode.candidates()
+			calls := d.episode().candidates()
 			for _, a := range calls {
-				if !check(rt, toolNamed(a.Name), a.Args) {
+				if !check(rt, full.tool(a.Name), a.Args) {
 					rt.Fatalf("%s %s is not read at once", a.Name, a.Args)
 				}
 				args := slices.Clone(a.Args)
@@ -46,12 +51,12 @@ func TestPlainArguments(t *testing.T) {
 						args = append(slices.Delete(args, i, i+1), 'x')[:len(args)-1]
 					}
 				}
-				if check(rt, toolNamed(a.Name), args) {
+				if check(rt, full.tool(a.Name), args) {
 					plain++
 				} else {
 					other++
 				}
-				check(rt, &tools[r.IntN(len(tools))], a.Args)
+				check(rt, &full.tools[r.IntN(numTools)], a.Args)
 			}
 			if do(t, d, calls[r.IntN(len(calls)-1)]).Ended() {
 				break
@@ -95,11 +100,12 @@ func TestPlainArgumentsTable(t *testing.T) {
 		{"cancel_order", `{"order_id":"O-1","reason":"x"}`, false, "not one of them"},
 	}
 	for _, tt := range tests {
-		in, got := toolNamed(tt.tool).parsePlain(json.RawMessage(tt.args))
+		var in, want inputs
+		got := full.tool(tt.tool).parsePlain(json.RawMessage(tt.args), &in)
 		if got != tt.want || tt.reason == "" {
 			t.Errorf("%s %s (%s): %v, want %v", tt.tool, tt.args, tt.reason, got, tt.want)
 		}
-		if want, _ := toolNamed(tt.tool).parseJSON(json.RawMessage(tt.args)); got && !slices.Equal(in, want) {
+		if full.tool(tt.tool).parseJSON(json.RawMessage(tt.args), &want); got && !sameInputs(&in, &want) {
 			t.Errorf("%s %s: %v, want %v", tt.tool, tt.args, in, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package tooldesk
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,148 +9,126 @@ import (
 
 const pageSize = 5
 
-// page returns the bounds of a page of n rows.
-func page(n, number int) (from, to int) {
-	from = min((max(number, 1)-1)*pageSize, n)
-	return from, min(from+pageSize, n)
-}
-
-func findCustomer(e *episode, in []value) (any, *envharness.ActionError) {
-	i := slices.IndexFunc(e.world.Customers, func(c customer) bool { return strings.EqualFold(c.Email, in[0].s) })
-	if i < 0 {
-		return nil, refuse(envharness.ClassNotFound, "no customer with e-mail %q", clip(in[0].s))
-	}
-	c := e.world.Customers[i]
-	e.session.Verified = insert(e.session.Verified, c.ID)
-	show(&e.memory.customers, c.ID)
-	show(&e.memory.emails, c.Email)
-	return c, nil
-}
-
-func listOrders(e *episode, in []value) (any, *envharness.ActionError) {
-	if refusal := e.customer(in[0].s); refusal != nil {
-		return nil, refusal
-	}
-	type row struct {
-		ID     string `json:"order_id"`
-		Status string `json:"status"`
-		Items  string `json:"items"`
-	}
-	rows := []row{}
-	for _, o := range e.world.Orders {
-		if o.Customer == in[0].s {
-			names := make([]string, len(o.Lines))
-			for i, l := range o.Lines {
-				names[i] = l.Name
-			}
-			rows = append(rows, row{o.ID, o.Status, strings.Join(names, ", ")})
+func findCustomer(e *episode, in *inputs) *envharness.ActionError {
+	email := string(in[0].s)
+	for _, c := range e.world.Customers {
+		if strings.EqualFold(c.Email, email) {
+			e.session.Verified = insert(e.session.Verified, c.ID)
+			e.memory.showCustomer(c.ID)
+			e.memory.showEmail(c.Email)
+			e.outcome.customer = c
+			return nil
 		}
 	}
-	from, to := page(len(rows), in[1].n)
-	for _, r := range rows[from:to] {
-		show(&e.memory.orders, r.ID)
-	}
-	e.memory.paged("list_orders", in, to < len(rows))
-	return struct {
-		Customer string `json:"customer_id"`
-		Page     int    `json:"page"`
-		Orders   []row  `json:"orders"`
-		More     bool   `json:"has_more"`
-	}{in[0].s, max(in[1].n, 1), rows[from:to], to < len(rows)}, nil
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer with e-mail ", quoted(email))
 }
 
-func getOrder(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.order(in[0].s)
+// take puts a row onto the page, if it is there that the n-th of a customer's rows belongs.
+func (o *outcome) take(n, row int) {
+	switch from := (o.page - 1) * pageSize; {
+	case n >= from && o.count < pageSize:
+		o.rows[o.count] = row
+		o.count++
+	case n >= from:
+		o.more = true
+	}
+}
+
+func listOrders(e *episode, in *inputs) *envharness.ActionError {
+	c, refusal := e.customer(string(in[0].s))
 	if refusal != nil {
-		return nil, refusal
+		return refusal
+	}
+	out, n := &e.outcome, 0
+	out.page = max(in[1].n, 1)
+	for i, row := range e.world.Orders {
+		if row.Customer == c.ID {
+			out.take(n, i)
+			n++
+		}
+	}
+	for _, i := range out.rows[:out.count] {
+		e.memory.showOrder(e.world.Orders[i].ID)
+	}
+	if out.more {
+		e.memory.showNext(next{"list_orders", c.ID, out.page + 1})
+	}
+	out.customer, e.seen.order, e.seen.ordersOf = c, "", c.ID
+	return nil
+}
+
+func getOrder(e *episode, in *inputs) *envharness.ActionError {
+	o, refusal := e.order(string(in[0].s))
+	if refusal != nil {
+		return refusal
 	}
 	e.session.Read = insert(e.session.Read, o.ID)
-	window := ""
-	if o.Status == delivered {
-		window = "closed"
-		if e.world.refundable(o) {
-			window = "open"
-		}
+	e.memory.showCustomer(o.Customer)
+	e.memory.showOrder(o.ID)
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		e.memory.showSKU(l.SKU)
+		e.memory.showLine(pair{o.ID, l.SKU})
+		e.memory.showAmount(pair{o.ID, strconv.Itoa(l.Cents)})
 	}
-	left := o.Paid - o.Refunded
-	show(&e.memory.customers, o.Customer)
-	show(&e.memory.orders, o.ID)
-	for _, l := range o.Lines {
-		show(&e.memory.skus, l.SKU)
-		show(&e.memory.lines, pair{o.ID, l.SKU})
-		show(&e.memory.amounts, pair{o.ID, strconv.Itoa(l.Cents)})
+	if left := o.Paid - o.Refunded; left > 0 {
+		e.memory.showAmount(pair{o.ID, strconv.Itoa(left)})
 	}
-	if left > 0 {
-		show(&e.memory.amounts, pair{o.ID, strconv.Itoa(left)})
-	}
-	return struct {
-		order
-		Lines     []line `json:"lines"`
-		Left      int    `json:"refundable_cents"`
-		Delivered int    `json:"delivered_day,omitempty"`
-		Reason    string `json:"cancel_reason,omitempty"`
-		Window    string `json:"refund_window,omitempty"`
-	}{*o, o.Lines, left, o.Delivered, o.Reason, window}, nil
+	e.outcome.order, e.seen.order = o, o.ID
+	return nil
 }
 
-func getProduct(e *episode, in []value) (any, *envharness.ActionError) {
-	p := e.world.product(in[0].s)
-	if p == nil {
-		return nil, refuse(envharness.ClassNotFound, "no product with sku %q", in[0].s)
+func getProduct(e *episode, in *inputs) *envharness.ActionError {
+	p, refusal := e.product(string(in[0].s))
+	if refusal != nil {
+		return refusal
 	}
 	e.session.Read = insert(e.session.Read, p.SKU)
-	show(&e.memory.skus, p.SKU)
-	show(&e.memory.wanted, p.SKU)
-	availability := "out of stock"
-	if p.Stock > 0 {
-		availability = "in stock"
-	}
-	return struct {
-		product
-		Availability string `json:"availability"`
-	}{*p, availability}, nil
+	e.memory.showSKU(p.SKU)
+	e.memory.showWanted(p.SKU)
+	e.outcome.product, e.seen.sku = p, p.SKU
+	return nil
 }
 
-func listTickets(e *episode, in []value) (any, *envharness.ActionError) {
-	if refusal := e.customer(in[0].s); refusal != nil {
-		return nil, refusal
+func listTickets(e *episode, in *inputs) *envharness.ActionError {
+	c, refusal := e.customer(string(in[0].s))
+	if refusal != nil {
+		return refusal
 	}
-	type row struct {
-		ID     string `json:"ticket_id"`
-		Status string `json:"status"`
-		Opened int    `json:"opened_day"`
-	}
-	rows := []row{}
-	for _, t := range e.world.Tickets {
-		if t.Customer == in[0].s {
-			rows = append(rows, row{t.ID, t.Status, t.Opened})
+	out, n := &e.outcome, 0
+	out.page = max(in[1].n, 1)
+	for i, row := range e.world.Tickets {
+		if row.Customer == c.ID {
+			out.take(n, i)
+			n++
 		}
 	}
-	from, to := page(len(rows), in[1].n)
-	for _, r := range rows[from:to] {
-		show(&e.memory.tickets, r.ID)
+	for _, i := range out.rows[:out.count] {
+		e.memory.showTicket(e.world.Tickets[i].ID)
 	}
-	e.memory.paged("list_tickets", in, to < len(rows))
-	return struct {
-		Customer string `json:"customer_id"`
-		Page     int    `json:"page"`
-		Tickets  []row  `json:"tickets"`
-		More     bool   `json:"has_more"`
-	}{in[0].s, max(in[1].n, 1), rows[from:to], to < len(rows)}, nil
+	if out.more {
+		e.memory.showNext(next{"list_tickets", c.ID, out.page + 1})
+	}
+	out.customer, e.seen.ticket, e.seen.ticketsOf = c, "", c.ID
+	return nil
 }
 
-func getTicket(e *episode, in []value) (any, *envharness.ActionError) {
-	t, refusal := e.ticket(in[0].s)
+func getTicket(e *episode, in *inputs) *envharness.ActionError {
+	t, refusal := e.ticket(string(in[0].s))
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	e.session.Read = insert(e.session.Read, t.ID)
-	show(&e.memory.customers, t.Customer)
-	show(&e.memory.tickets, t.ID)
-	show(&e.memory.orders, t.Order)
-	e.memory.scan(t.Body)
-	return struct {
-		ticket
-		Note string `json:"note,omitempty"`
-	}{*t, t.Note}, nil
+	e.memory.showCustomer(t.Customer)
+	e.memory.showTicket(t.ID)
+	e.memory.showOrder(t.Order)
+	for i := range e.world.Tickets {
+		if e.world.Tickets[i] == t {
+			for _, m := range e.task.bodies[i] {
+				e.memory.mention(m)
+			}
+		}
+	}
+	e.outcome.ticket, e.seen.ticket = t, t.ID
+	return nil
 }

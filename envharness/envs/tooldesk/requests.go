@@ -21,45 +21,47 @@ const (
 
 // A request is a sentence of a customer and what has to be done about it.
 type request struct {
-	text    string
-	kind    kind
-	order   *order
-	item    line              // of the order
-	blanks  []string          // what fills the phrases: name and value in turn
-	listed  bool              // the sentence does not name the order, so the orders have to be listed
-	product *product          // wanted in exchange, else nil
-	write   envharness.Action // fulfils the request where the rules allow it
-	answer  string            // names what the write handles
+	text     string
+	mentions []mention // what the sentence names
+	kind     kind
+	order    *order
+	item     line // of the order
+	blanks   []blank
+	listed   bool              // the sentence does not name the order, so the orders have to be listed
+	product  *product          // wanted in exchange, else nil
+	write    envharness.Action // fulfils the request where the rules allow it
+	answer   string            // names what the write handles
 }
 
 // request puts a request about the order into words. It changes nothing.
 func (g *generator) request(k kind, o *order) request {
 	q := request{kind: k, order: o, answer: o.ID, item: pick(g.r, o.Lines)}
-	q.blanks = []string{"{order}", o.ID, "{item}", q.item.Name}
+	q.blanks = make([]blank, 0, 5)
+	q.blanks = append(q.blanks, blank{"order", o.ID, ofOrder}, blank{"item", q.item.Name, 0}, blank{"part", q.item.SKU, ofSKU})
 	var phrases []string
 	switch k {
 	case cancelKind:
 		i := g.r.IntN(len(cancelReasons))
 		q.write = call("cancel_order", o.ID, cancelReasons[i])
-		q.blanks = append(q.blanks, "{why}", pick(g.r, cancelWords[i]))
-		phrases = cancelPhrases
+		q.blanks = append(q.blanks, blank{"why", pick(g.r, g.wording.why[i]), 0})
+		phrases = g.wording.cancel
 	case addressKind:
-		address := g.address(101)
+		address := g.address(g, true)
 		q.write = call("set_address", address, o.ID)
-		q.blanks = append(q.blanks, "{address}", `"`+address+`"`)
-		phrases = addressPhrases
+		q.blanks = append(q.blanks, blank{"address", address, ofAddress})
+		phrases = g.wording.address
 	case exchangeKind:
 		given := g.world.product(q.item.SKU)
-		var others []*product // at least two, as an order has at most three items of the five in a family
-		for i := range g.world.Products {
-			if p := &g.world.Products[i]; p.Family == given.Family && o.line(p.SKU) < 0 {
+		others := make([]*product, 0, len(g.world.Products)) // at least one, see addLines
+		for _, p := range g.world.Products {
+			if p.Family == given.Family && o.line(p.SKU) < 0 {
 				others = append(others, p)
 			}
 		}
 		q.product = pick(g.r, others)
 		q.write = call("exchange_item", q.product.SKU, o.ID, q.item.SKU)
-		q.blanks = append(q.blanks, "{sku}", q.product.SKU)
-		phrases = exchangePhrases
+		q.blanks = append(q.blanks, blank{"sku", q.product.SKU, ofSKU | ofWanted})
+		phrases = g.wording.exchange
 	case refundKind:
 		left := o.Paid - o.Refunded
 		if left == 0 {
@@ -68,27 +70,65 @@ func (g *generator) request(k kind, o *order) request {
 		var amount int
 		switch style := g.r.IntN(3); {
 		case style == 0 && q.item.Cents <= left:
-			amount, phrases = q.item.Cents, refundItem
+			amount, phrases = q.item.Cents, g.wording.refundItem
 		case style == 1:
-			amount, phrases = left*(1+g.r.IntN(4))/10, refundAmount
+			amount, phrases = max(g.part(left), g.whole), g.wording.refunds
 		default:
-			amount, phrases = left, refundRest
+			amount, phrases = left, g.wording.refundRest
 		}
 		q.answer = strconv.Itoa(amount)
 		q.write = call("refund", q.answer, o.ID)
-		q.blanks = append(q.blanks, "{amount}", q.answer)
+		q.blanks = append(q.blanks, blank{"amount", q.answer, ofCents})
 	}
-	q.text = g.fill(phrases, q.blanks)
+	q.text, q.mentions = g.fill(phrases, q.blanks)
 	return q
 }
 
-// fill picks one of the phrases and fills its blanks; no value looks like a blank.
-func (g *generator) fill(phrases, blanks []string) string {
-	text := pick(g.r, phrases)
-	for b := range slices.Chunk(blanks, 2) {
-		text = strings.ReplaceAll(text, b[0], b[1])
+// A blank is what a phrase leaves open, and what it is filled with.
+type blank struct {
+	name, value string
+	lists       listSet // where a memory keeps the value
+}
+
+// A mention is a value that a message names.
+type mention struct {
+	value string
+	lists listSet
+}
+
+// fill picks one of the phrases and fills its blanks. It returns what the text mentions, in order.
+func (g *generator) fill(phrases []string, blanks []blank) (string, []mention) {
+	phrase := pick(g.r, phrases)
+	b := make([]byte, 0, len(phrase)+64)
+	mentions := make([]mention, 0, len(blanks))
+	for {
+		head, tail, ok := strings.Cut(phrase, "{")
+		b = append(b, head...)
+		if !ok {
+			return string(b), mentions
+		}
+		name, rest, _ := strings.Cut(tail, "}")
+		for _, x := range blanks {
+			if x.name == name {
+				b = append(b, x.value...)
+				if x.lists != 0 {
+					mentions = append(mentions, mention{x.value, x.lists})
+				}
+			}
+		}
+		phrase = rest
 	}
-	return text
+}
+
+// say adds words to the customer's message.
+func (g *generator) say(text string, mentions []mention) {
+	if g.task.text != "" {
+		g.task.text += " "
+	}
+	g.task.text += text
+	for _, m := range mentions {
+		g.task.named.mention(m)
+	}
 }
 
 // allow arranges the order so that a request of this kind is within the rules.
@@ -101,7 +141,7 @@ func (g *generator) allow(k kind, o *order) {
 	case refundKind:
 		g.setDelivered(o, 1+g.r.IntN(refundWindow))
 		if g.r.IntN(2) == 0 {
-			o.Refunded = o.Paid * (1 + g.r.IntN(4)) / 10
+			o.Refunded = g.part(o.Paid)
 		}
 	}
 }
@@ -144,7 +184,8 @@ func (g *generator) unnamed(q request) request {
 	switch q.kind {
 	case cancelKind:
 		if !slices.ContainsFunc(others, func(o *order) bool { return o.line(q.item.SKU) >= 0 }) {
-			q.text, q.listed = g.fill(cancelUnnamed, q.blanks), true
+			q.text, q.mentions = g.fill(g.wording.cancelUnnamed, q.blanks)
+			q.listed = true
 		}
 	case addressKind:
 		for _, o := range others {
@@ -152,14 +193,15 @@ func (g *generator) unnamed(q request) request {
 				g.setDelivered(o, 1+g.r.IntN(60))
 			}
 		}
-		q.text, q.listed = g.fill(addressUnnamed, q.blanks), true
+		q.text, q.mentions = g.fill(g.wording.addressUnnamed, q.blanks)
+		q.listed = true
 	}
 	return q
 }
 
-// greeting introduces the customer.
-func (g *generator) greeting() string {
-	return g.fill(greetings, []string{"{name}", g.target.Name, "{email}", g.target.Email})
+// greet introduces the customer.
+func (g *generator) greet() {
+	g.say(g.fill(g.wording.greetings, []blank{{"name", g.target.Name, 0}, {"email", g.target.Email, ofEmail}}))
 }
 
 // plan adds the reads that a request needs to the gold actions.
@@ -194,7 +236,8 @@ func (g *generator) sortedOrders() []string {
 // single is the task of one request.
 func (g *generator) single(k kind) {
 	q := g.unnamed(g.allowed(k, g.orders[0]))
-	g.task.text = g.greeting() + " " + q.text
+	g.greet()
+	g.say(q.text, q.mentions)
 	g.do(call("find_customer", g.target.Email))
 	g.plan(q)
 	g.do(q.write)
@@ -206,7 +249,10 @@ func (g *generator) doubleTask() {
 	kinds := g.r.Perm(numKinds)
 	a := g.allowed(kind(kinds[0]), g.orders[0])
 	b := g.allowed(kind(kinds[1]), g.orders[1])
-	g.task.text = g.greeting() + " " + a.text + " " + pick(g.r, joints) + " " + b.text
+	g.greet()
+	g.say(a.text, a.mentions)
+	g.say(pick(g.r, g.wording.joints), nil)
+	g.say(b.text, b.mentions)
 	g.do(call("find_customer", g.target.Email))
 	for _, q := range []request{a, b} {
 		g.plan(q)
@@ -218,31 +264,33 @@ func (g *generator) doubleTask() {
 // ticketTask is the task of fulfilling the request of a ticket and closing it.
 func (g *generator) ticketTask() {
 	q := g.allowed(kind(g.r.IntN(numKinds)), g.orders[0])
-	t := &g.world.Tickets[g.r.IntN(numTickets)]
+	i := g.r.IntN(g.preset.tickets)
+	t := g.world.Tickets[i]
 	*t = ticket{
 		ID: t.ID, Customer: g.target.ID, Order: q.order.ID, Status: open, Opened: g.world.Today - g.r.IntN(20), Body: q.text,
 	}
+	g.task.bodies[i] = q.mentions
 	g.do(call("find_customer", g.target.Email))
-	phrases := ticketPhrases
+	phrases := g.wording.ticket
 	if g.r.IntN(2) == 0 {
-		phrases = ticketUnnamed
+		phrases = g.wording.ticketUnnamed
 		position := 0
-		for i := range g.world.Tickets {
-			u := &g.world.Tickets[i]
+		for _, u := range g.world.Tickets {
 			if u.Customer == g.target.ID && u.ID < t.ID {
 				position++
 			}
 			if u.Customer == g.target.ID && u != t {
-				u.Status, u.Note = resolved, "resolved"
+				u.Status, u.Note = resolved, closingNote
 			}
 		}
 		g.pages("list_tickets", position)
 	}
-	g.task.text = g.greeting() + " " + g.fill(phrases, []string{"{ticket}", t.ID})
+	g.greet()
+	g.say(g.fill(phrases, []blank{{"ticket", t.ID, ofTicket}}))
 	g.do(call("get_ticket", t.ID))
 	g.plan(q)
 	g.do(q.write)
-	g.do(call("resolve_ticket", "resolved", t.ID))
+	g.do(call("resolve_ticket", closingNote, t.ID))
 	g.finish(q.answer, t.ID)
 }
 
@@ -253,7 +301,8 @@ func (g *generator) forbiddenTask() {
 	g.allow(k, g.orders[0])
 	q := g.request(k, g.orders[0])
 	reason := g.forbid(q)
-	g.task.text = g.greeting() + " " + q.text
+	g.greet()
+	g.say(q.text, q.mentions)
 	g.do(call("find_customer", g.target.Email))
 	g.plan(q)
 	g.do(call("transfer", g.target.ID, reason))

@@ -1,24 +1,33 @@
 package tooldesk
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 )
 
 // A task is one problem. Everything about it follows from its id, and nothing of it is written to once it was made.
 type task struct {
 	id       string
-	text     string              // the customer's message
-	opening  string              // text of the first observation
-	named    memory              // values in the message
-	start    *world              // the tables at the start
-	written  *written            // the same as JSON
-	end      *world              // the tables after the gold actions
-	gold     []envharness.Action // reads and writes of a solution, without the submit
-	answer   string              // of the gold submit
-	required []string            // words that an answer must have
+	preset   *preset
+	text     string                     // the customer's message
+	data     map[string]any             // of every observation
+	named    memory                     // values in the message
+	bodies   [][]mention                // what the tickets mention, in the order of the table
+	start    *world                     // the tables at the start
+	written  *written                   // the same as JSON
+	end      *world                     // the tables after the gold actions
+	gold     []envharness.Action        // reads and writes of a solution, without the submit
+	answer   string                     // of the gold submit
+	required []string                   // words that an answer must have
+	opening  string                     // text of the first observation
+	first    offers                     // candidate calls at the start
+	args     map[string]json.RawMessage // of candidate calls on the way of the gold actions, as they are likely to be made again
 }
 
 // A family is one sort of task, with the numbers of its tasks in each split.
@@ -34,9 +43,11 @@ type split struct {
 	from, to int
 }
 
+// There are fewer of T7, so that whoever transfers everything passes less than one task in seven.
 var (
-	inside  = []split{{"train", 0, 200}, {"validation", 200, 240}, {"test", 240, 280}}
-	outside = []split{{"ood", 0, 80}}
+	inside    = []split{{"train", 0, 200}, {"validation", 200, 240}, {"test", 240, 280}}
+	outside   = []split{{"ood", 0, 80}}
+	forbidden = []split{{"train", 0, 166}, {"validation", 200, 233}, {"test", 240, 273}}
 )
 
 var families = []family{
@@ -46,11 +57,11 @@ var families = []family{
 	{"T4", inside, func(g *generator) { g.single(refundKind) }},
 	{"T5", inside, (*generator).ticketTask},
 	{"T6", outside, (*generator).doubleTask},
-	{"T7", inside, (*generator).forbiddenTask},
+	{"T7", forbidden, (*generator).forbiddenTask},
 }
 
-// listTasks returns the tasks of a split, one of each family in turn.
-func listTasks(name string) ([]envharness.Task, error) {
+// list returns the tasks of a split, one of each family in turn.
+func (p *preset) list(name string) ([]envharness.Task, error) {
 	var out []envharness.Task
 	known := false
 	for more, i := true, 0; more; i++ {
@@ -59,60 +70,83 @@ func listTasks(name string) ([]envharness.Task, error) {
 			for _, s := range f.splits {
 				known = known || s.name == name
 				if s.name == name && s.from+i < s.to {
-					out = append(out, envharness.Task{ID: taskID(f.name, s.from+i), Split: name, Family: f.name})
+					out = append(out, envharness.Task{ID: p.taskID(f.name, s.from+i), Split: name, Family: f.name})
 					more = true
 				}
 			}
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("tooldesk: unknown split %q, want train, validation, test or ood", name)
+		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(name))
 	}
 	return out, nil
 }
 
-func taskID(family string, number int) string { return fmt.Sprintf("%s-%04d", family, number) }
+func (p *preset) taskID(family string, number int) string {
+	return fmt.Sprintf("%s%s-%04d", p.prefix, family, number)
+}
 
 // makeTask builds the task with the id.
-func makeTask(id string) (*task, error) {
+func (p *preset) makeTask(id string, drafts *sync.Pool) (*task, error) {
+	rest, ok := strings.CutPrefix(id, p.prefix)
 	for i, f := range families {
-		if len(id) != 7 || id[:2] != f.name {
+		if !ok || len(rest) != 7 || rest[:2] != f.name {
 			continue
 		}
-		number, err := strconv.Atoi(id[3:])
-		if err != nil || taskID(f.name, number) != id {
+		number, err := strconv.Atoi(rest[3:])
+		if err != nil || p.taskID(f.name, number) != id {
 			continue
 		}
 		for _, s := range f.splits {
 			if s.from <= number && number < s.to {
-				names := &familiar
+				names := p.inside
 				if s.name == "ood" {
-					names = &unfamiliar
+					names = p.outside
 				}
-				return complete(generate(id, names, envharness.RandStream(uint64(number), "env", uint64(i)), f.build))
+				return complete(p.generate(id, names, envharness.RandStream(uint64(number), "env", p.stream+uint64(i)), f.build), drafts)
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: tooldesk: %q", envharness.ErrNoTask, clip(id))
+	return nil, fmt.Errorf("%w: %q: an id is %sT1 to %[3]sT7 with a hyphen and a number of four digits that is in a split",
+		envharness.ErrNoTask, sim.Clip(id), p.prefix)
 }
 
-// policy is what every message ends with.
+// policy is what every message of the full desk ends with.
 const policy = "Rules: find the customer by e-mail before any change. Pending orders can be cancelled or get a new address. Items of " +
 	"delivered orders can be exchanged for others of their family in stock, and refunded within 30 days of delivery. Transfer " +
 	"what is forbidden and change nothing else. In the end submit an answer that names the orders changed, the amounts " +
 	"refunded in cents and the tickets resolved, or says transferred."
 
+func openFull(t *task) string {
+	return "Day " + strconv.Itoa(t.start.Today) + ". Message of a customer: " + t.text + "\n" + policy
+}
+
 // complete adds to a generated task what follows from it. An error means that the task is broken.
-func complete(t *task) (*task, error) {
-	t.opening = fmt.Sprintf("Day %d. Message of a customer: %s\n%s", t.start.Today, t.text, policy)
-	t.named.scan(t.text)
+func complete(t *task, drafts *sync.Pool) (*task, error) {
+	t.data = map[string]any{"task": t.text}
 	t.written = write(t.start)
-	e := newEpisode(t)
+	e := newEpisode(t, drafts)
+	e.memory.stale = ofAll
+	t.opening = e.Text()
+	t.args = make(map[string]json.RawMessage)
+	t.keep(e.candidates())
+	t.first, t.named.stale = e.offers, 0
 	for _, a := range t.gold {
-		if _, refusal := e.do(a); refusal != nil {
-			return nil, fmt.Errorf("tooldesk: task %s: gold action %s %s: %s", t.id, a.Name, a.Args, refusal.Message)
+		if refusal := e.do(a); refusal != nil {
+			return nil, fmt.Errorf("task %s: gold action %s: %s", t.id, a, refusal.Message)
+		}
+		t.keep(e.candidates())
+	}
+	end := e.world
+	t.end = &end
+	return t, nil
+}
+
+// keep keeps the arguments of candidate calls for all episodes.
+func (t *task) keep(calls []envharness.Action) {
+	for _, c := range calls {
+		if _, ok := t.args[string(c.Args)]; !ok {
+			t.args[string(c.Args)] = c.Args
 		}
 	}
-	t.end = e.world
-	return t, nil
 }

@@ -1,20 +1,16 @@
 package tooldesk
 
-import (
-	"cmp"
-	"slices"
-	"sort"
-)
+import "slices"
 
 // A world is the tables of the desk. Every table but transfers is sorted by id and never grows or shrinks, so the
 // tables after a set of independent writes do not depend on the order of the writes.
 type world struct {
-	Customers []customer `json:"customers"`
-	Products  []product  `json:"products"`
-	Orders    []order    `json:"orders"`
-	Tickets   []ticket   `json:"tickets"`
-	Transfers []transfer `json:"transfers"`
-	Today     int        `json:"today"` // a day number
+	Customers []*customer `json:"customers"`
+	Products  []*product  `json:"products"`
+	Orders    []*order    `json:"orders"`
+	Tickets   []*ticket   `json:"tickets"`
+	Transfers []transfer  `json:"transfers"`
+	Today     int         `json:"today"` // a day number
 
 	own tables
 }
@@ -83,74 +79,83 @@ type transfer struct {
 // tables says which tables belong to one world alone. The others are those of the task's start and must not be written to.
 type tables struct{ products, orders, tickets bool }
 
-// share makes a copy that takes its tables over when it first writes to them.
-func (w *world) share() *world {
+// share makes a copy that takes its tables over when it first writes to them. What it is a copy of may not be written to while it is in use.
+func (w *world) share() world {
 	c := *w
 	c.Transfers = slices.Clip(w.Transfers)
 	c.own = tables{}
-	return &c
+	return c
 }
 
-// The functions below return a row to write to.
+// The functions below put a copy of a row into its place and return it. A row that is in a table is never written to: worlds share rows, and
+// what was told last refers to them.
 
 func (w *world) writableProduct(sku string) *product {
 	if !w.own.products {
 		w.Products, w.own.products = slices.Clone(w.Products), true
 	}
-	return w.product(sku)
+	return replace(w.Products, w.product(sku))
 }
 
-// writableOrder returns an order whose lines are still shared, as most writes leave them alone.
 func (w *world) writableOrder(id string) *order {
 	if !w.own.orders {
 		w.Orders, w.own.orders = slices.Clone(w.Orders), true
 	}
-	return w.order(id)
+	return replace(w.Orders, w.order(id))
 }
 
 func (w *world) writableTicket(id string) *ticket {
 	if !w.own.tickets {
 		w.Tickets, w.own.tickets = slices.Clone(w.Tickets), true
 	}
-	return w.ticket(id)
+	return replace(w.Tickets, w.ticket(id))
 }
 
-// clone copies everything that a tool can write, but for the lines of orders, which a tool replaces.
-func (w *world) clone() *world {
-	c := *w
-	c.Products = slices.Clone(w.Products)
-	c.Orders = slices.Clone(w.Orders)
-	c.Tickets = slices.Clone(w.Tickets)
-	c.Transfers = slices.Clone(w.Transfers)
-	c.own = tables{true, true, true}
+func replace[T any](rows []*T, row *T) *T {
+	c := *row
+	rows[slices.Index(rows, row)] = &c
 	return &c
 }
 
 // equal compares what the verifier grades: all tables, without the wording of the tickets' notes.
 func (w *world) equal(v *world) bool {
-	return w.Today == v.Today && slices.Equal(w.Customers, v.Customers) && slices.Equal(w.Products, v.Products) &&
-		slices.EqualFunc(w.Orders, v.Orders, order.equal) && slices.EqualFunc(w.Tickets, v.Tickets, ticket.equal) &&
+	return w.Today == v.Today && slices.EqualFunc(w.Customers, v.Customers, same) && slices.EqualFunc(w.Products, v.Products, same) &&
+		slices.EqualFunc(w.Orders, v.Orders, (*order).equal) && slices.EqualFunc(w.Tickets, v.Tickets, (*ticket).equal) &&
 		slices.Equal(w.Transfers, v.Transfers)
 }
 
-func (o order) equal(p order) bool {
-	return o.ID == p.ID && o.Customer == p.Customer && o.Status == p.Status && slices.Equal(o.Lines, p.Lines) &&
+func same[T comparable](a, b *T) bool { return a == b || *a == *b }
+
+func (o *order) equal(p *order) bool {
+	return o == p || o.ID == p.ID && o.Customer == p.Customer && o.Status == p.Status && slices.Equal(o.Lines, p.Lines) &&
 		o.Paid == p.Paid && o.Refunded == p.Refunded && o.Delivered == p.Delivered && o.Address == p.Address &&
 		o.Reason == p.Reason
 }
 
-func (t ticket) equal(u ticket) bool {
-	t.Note, u.Note = "", ""
-	return t == u
+func (t *ticket) equal(u *ticket) bool {
+	if t == u {
+		return true
+	}
+	a, b := *t, *u
+	a.Note, b.Note = "", ""
+	return a == b
 }
 
 // find returns the row with the id, or nil.
-func find[T any](rows []T, id string, key func(*T) string) *T {
-	i, ok := sort.Find(len(rows), func(i int) int { return cmp.Compare(id, key(&rows[i])) })
-	if !ok {
-		return nil
+func find[T any](rows []*T, id string, key func(*T) string) *T {
+	from, to := 0, len(rows)
+	for from < to {
+		mid := int(uint(from+to) / 2)
+		switch k := key(rows[mid]); {
+		case k < id:
+			from = mid + 1
+		case k > id:
+			to = mid
+		default:
+			return rows[mid]
+		}
 	}
-	return &rows[i]
+	return nil
 }
 
 func (w *world) customer(id string) *customer {
@@ -178,5 +183,10 @@ func (w *world) refundable(o *order) bool {
 
 // line returns the position of the item in the order, or -1.
 func (o *order) line(sku string) int {
-	return slices.IndexFunc(o.Lines, func(l line) bool { return l.SKU == sku })
+	for i := range o.Lines {
+		if o.Lines[i].SKU == sku {
+			return i
+		}
+	}
+	return -1
 }

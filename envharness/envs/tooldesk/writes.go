@@ -10,62 +10,64 @@ import (
 // Each writing tool checks everything before it writes anything, and writes only to rows that it took over with one of the writable
 // functions of the world.
 
-func cancelOrder(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.changeable(in[0].s, pending)
+// wrote notes what a write has handled.
+func (e *episode) wrote(what string) {
+	e.session.Written = append(e.session.Written, what)
+	e.memory.stale |= ofWritten
+}
+
+func cancelOrder(e *episode, in *inputs) *envharness.ActionError {
+	o, refusal := e.changeable(string(in[0].s), pending)
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	o = e.world.writableOrder(o.ID)
-	o.Status, o.Reason, o.Refunded = cancelled, in[1].s, o.Paid
+	o.Status, o.Reason, o.Refunded = cancelled, string(in[1].s), o.Paid
 	for _, l := range o.Lines {
 		e.world.writableProduct(l.SKU).Stock++
 	}
-	e.session.Written = append(e.session.Written, o.ID)
-	return struct {
-		ID       string `json:"order_id"`
-		Status   string `json:"status"`
-		Refunded int    `json:"refunded_cents"`
-	}{o.ID, o.Status, o.Refunded}, nil
+	e.wrote(o.ID)
+	e.outcome.order = o
+	return nil
 }
 
-func setAddress(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.changeable(in[1].s, pending)
+func setAddress(e *episode, in *inputs) *envharness.ActionError {
+	o, refusal := e.changeable(string(in[1].s), pending)
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	o = e.world.writableOrder(o.ID)
-	o.Address = in[0].s
-	e.session.Written = append(e.session.Written, o.ID)
-	return struct {
-		ID      string `json:"order_id"`
-		Address string `json:"address"`
-	}{o.ID, o.Address}, nil
+	o.Address = string(in[0].s)
+	e.wrote(o.ID)
+	e.outcome.order = o
+	return nil
 }
 
-func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
-	wanted := e.world.product(in[0].s)
-	if wanted == nil {
-		return nil, refuse(envharness.ClassNotFound, "no product with sku %q", in[0].s)
-	}
-	o, refusal := e.changeable(in[1].s, delivered)
+func exchangeItem(e *episode, in *inputs) *envharness.ActionError {
+	wanted, refusal := e.product(string(in[0].s))
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
-	i := o.line(in[2].s)
+	o, refusal := e.changeable(string(in[1].s), delivered)
+	if refusal != nil {
+		return refusal
+	}
+	i := o.line(string(in[2].s))
 	if i < 0 {
-		return nil, refuse(envharness.ClassPrecondition, "order %s has no item %q", o.ID, in[2].s)
+		return e.refuse(envharness.ClassPrecondition, ruleItem, "order ", o.ID, " has no item ", quoted(string(in[2].s)))
 	}
 	given := e.world.product(o.Lines[i].SKU)
 	paid := o.Paid + wanted.Cents - o.Lines[i].Cents
 	switch {
 	case o.line(wanted.SKU) >= 0:
-		return nil, refuse(envharness.ClassPrecondition, "order %s has item %s already", o.ID, wanted.SKU)
+		return e.refuse(envharness.ClassPrecondition, ruleDuplicate, "order ", o.ID, " has item ", wanted.SKU, " already")
 	case wanted.Family != given.Family:
-		return nil, refuse(envharness.ClassPrecondition, "%s is not of the family %s", wanted.SKU, given.Family)
+		return e.refuse(envharness.ClassPrecondition, ruleFamily, wanted.SKU, " is not of the family ", given.Family)
 	case wanted.Stock < 1:
-		return nil, refuse(envharness.ClassPrecondition, "%s is out of stock", wanted.SKU)
+		return e.refuse(envharness.ClassPrecondition, ruleStock, wanted.SKU, " is out of stock")
 	case paid < o.Refunded:
-		return nil, refuse(envharness.ClassPrecondition, "order %s would be refunded %d cents of %d paid", o.ID, o.Refunded, paid)
+		return e.refuse(envharness.ClassPrecondition, ruleBalance, "order ", o.ID, " would be refunded ", strconv.Itoa(o.Refunded), " cents of ",
+			strconv.Itoa(paid), " paid")
 	}
 	wanted, given = e.world.writableProduct(wanted.SKU), e.world.writableProduct(given.SKU)
 	wanted.Stock--
@@ -74,76 +76,68 @@ func exchangeItem(e *episode, in []value) (any, *envharness.ActionError) {
 	o.Lines = slices.Clone(o.Lines)
 	o.Lines[i] = line{wanted.SKU, wanted.Name, wanted.Cents}
 	o.Paid = paid
-	e.session.Written = append(e.session.Written, o.ID)
-	return struct {
-		ID     string `json:"order_id"`
-		SKU    string `json:"sku"`
-		NewSKU string `json:"new_sku"`
-		Paid   int    `json:"paid_cents"`
-	}{o.ID, given.SKU, wanted.SKU, o.Paid}, nil
+	e.wrote(o.ID)
+	e.outcome.order, e.outcome.product, e.outcome.given = o, wanted, given
+	return nil
 }
 
-func refund(e *episode, in []value) (any, *envharness.ActionError) {
-	o, refusal := e.changeable(in[1].s, delivered)
+func refund(e *episode, in *inputs) *envharness.ActionError {
+	o, refusal := e.changeable(string(in[1].s), delivered)
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	if !e.world.refundable(o) {
-		return nil, refuse(envharness.ClassPrecondition, "order %s was delivered more than %d days ago", o.ID, refundWindow)
+		return e.refuse(envharness.ClassPrecondition, ruleWindow, "order ", o.ID, " was delivered more than ", strconv.Itoa(refundWindow),
+			" days ago")
 	}
 	if left := o.Paid - o.Refunded; in[0].n > left {
-		return nil, refuse(envharness.ClassPrecondition, "order %s has only %d cents left to refund", o.ID, left)
+		return e.refuse(envharness.ClassPrecondition, ruleAmount, "order ", o.ID, " has only ", strconv.Itoa(left), " cents left to refund")
 	}
 	o = e.world.writableOrder(o.ID)
 	o.Refunded += in[0].n
-	e.session.Written = append(e.session.Written, strconv.Itoa(in[0].n))
-	return struct {
-		ID       string `json:"order_id"`
-		Amount   int    `json:"amount_cents"`
-		Refunded int    `json:"refunded_cents"`
-	}{o.ID, in[0].n, o.Refunded}, nil
+	e.wrote(strconv.Itoa(in[0].n))
+	e.outcome.order, e.outcome.amount = o, in[0].n
+	return nil
 }
 
-func resolveTicket(e *episode, in []value) (any, *envharness.ActionError) {
-	t, refusal := e.ticket(in[1].s)
+func resolveTicket(e *episode, in *inputs) *envharness.ActionError {
+	t, refusal := e.ticket(string(in[1].s))
 	if refusal == nil {
 		refusal = e.verified(t.Customer)
 	}
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
 	if t.Status != open {
-		return nil, refuse(envharness.ClassPrecondition, "ticket %s is %s", t.ID, t.Status)
+		return e.refuse(envharness.ClassPrecondition, ruleStatus, "ticket ", t.ID, " is ", t.Status)
 	}
 	t = e.world.writableTicket(t.ID)
-	t.Status, t.Note = resolved, in[0].s
-	e.session.Written = append(e.session.Written, t.ID)
-	return struct {
-		ID     string `json:"ticket_id"`
-		Status string `json:"status"`
-	}{t.ID, t.Status}, nil
+	t.Status, t.Note = resolved, string(in[0].s)
+	e.wrote(t.ID)
+	e.outcome.ticket = t
+	return nil
 }
 
-func transferCustomer(e *episode, in []value) (any, *envharness.ActionError) {
-	refusal := e.customer(in[0].s)
+func transferCustomer(e *episode, in *inputs) *envharness.ActionError {
+	c, refusal := e.customer(string(in[0].s))
 	if refusal == nil {
-		refusal = e.verified(in[0].s)
+		refusal = e.verified(c.ID)
 	}
 	if refusal != nil {
-		return nil, refusal
+		return refusal
 	}
-	row := transfer{in[0].s, in[1].s}
-	e.world.Transfers = append(e.world.Transfers, row)
-	e.session.Written = append(e.session.Written, transferred)
-	return row, nil
+	e.world.Transfers = append(e.world.Transfers, transfer{c.ID, string(in[1].s)})
+	e.wrote(transferred)
+	return nil
 }
+
+// closingNote is the note of candidate calls and of what generated worlds hold.
+const closingNote = "resolved"
 
 // transferred is the answer after a transfer.
 const transferred = "transferred"
 
-func submit(e *episode, in []value) (any, *envharness.ActionError) {
-	e.session.Answer = &in[0].s
-	return struct {
-		Status string `json:"status"`
-	}{"submitted"}, nil
+func submit(e *episode, in *inputs) *envharness.ActionError {
+	e.answer = new(string(in[0].s))
+	return nil
 }

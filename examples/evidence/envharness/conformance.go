@@ -46,7 +46,7 @@ func runConformance(ctx context.Context) (conformanceResult, error) {
 	}{
 		{"game24", game24.World(nil), hand, nil},
 		{"game24_loose", game24.World(&game24.Options{LooseStop: true}), hand, nil},
-		{"tooldesk", tooldesk.World(), desk, []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}},
+		{"tooldesk", tooldesk.World(nil), desk, []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}},
 	} {
 		env := envtest.Environment{New: w.world.New, Tasks: w.tasks, SeedBlind: true, Refusals: w.refusals}
 		r.Envs++
@@ -112,7 +112,7 @@ var kindParams = map[string]string{
 // componentCheck puts a kind with its ordinary parameters into a world that it fits. What else the kit can ask of single kinds (identity,
 // probabilities 0 and 1, order) is a test of package components.
 func componentCheck(kind components.Kind) (envtest.Component, error) {
-	c := envtest.Component{World: tooldesk.World(), Tasks: []envharness.Task{{ID: "T6-0000"}}, Build: kind.New, Idle: true}
+	c := envtest.Component{World: tooldesk.World(nil), Tasks: []envharness.Task{{ID: "T6-0000"}}, Build: kind.New, Idle: true}
 	switch kind.Tag {
 	case "start_replay":
 		c.World, c.Tasks = game24.World(nil), []envharness.Task{{ID: "3,3,7,7"}}
@@ -122,7 +122,7 @@ func componentCheck(kind components.Kind) (envtest.Component, error) {
 		c.World, c.Tasks = corridors(new(calls), nil), nil
 	case "chain": // a world: any component around it
 		leg := envharness.Leg{World: game24.World(nil), Task: "3,3,8,8"}
-		w, err := envharness.Link([]envharness.Leg{leg, {World: tooldesk.World(), Task: "T6-0000"}}, nil)
+		w, err := envharness.Link([]envharness.Leg{leg, {World: tooldesk.World(nil), Task: "T6-0000"}}, nil)
 		if err != nil {
 			return c, err
 		}

@@ -194,7 +194,7 @@ func (r *overheadResult) desk(ctx context.Context) error {
 		components.CallCap{Tools: []string{"refund"}},
 		components.StepBudget{Turns: 10},
 	}
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	all, err := desk.Tasks(ctx, "train")
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (r *overheadResult) desk(ctx context.Context) error {
 	}
 	start := time.Now()
 	r.Desk.Components, r.Desk.Parallel = len(stack), 2
-	for t, err := range envharness.Stream(ctx, tooldesk.World(), stack, func(int) (envharness.Policy, error) {
+	for t, err := range envharness.Stream(ctx, tooldesk.World(nil), stack, func(int) (envharness.Policy, error) {
 		return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) {
 			return t.Shown.Actions[t.Index%len(t.Shown.Actions)], nil
 		}), nil

@@ -16,7 +16,7 @@ import (
 // readInput reads the user's files, all of them before any work is done.
 func (j *job) readInput(ctx context.Context) error {
 	if j.Tools == "" {
-		for _, t := range tooldesk.Tools() {
+		for _, t := range tooldesk.New(nil).Describe().Tools {
 			j.tools = append(j.tools, midtool.Tool{
 				Name: t.Name, Description: t.Description, Parameters: t.Schema, ReadOnly: t.ReadOnly, Group: "tooldesk",
 				Origin: midtool.Origin{Kind: "environment", Locator: "tooldesk"},

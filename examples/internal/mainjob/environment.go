@@ -36,7 +36,7 @@ func handover() envharness.Component {
 
 // splits returns the tasks that the run uses.
 func (j *job) splits(ctx context.Context) (train, validation, test, ood []envharness.Task, err error) {
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	for _, s := range []struct {
 		name  string

@@ -81,6 +81,7 @@ type Result struct {
 	Trajectories []rl.Trajectory // of the last training iteration
 	WarmStart    float64         // success after the warm start, on the same tasks as Report.Training
 	Wrapped      float64         // success of the trained policy behind the components, on the same tasks as Report.Environment
+	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
 }
 
 // job carries a run from stage to stage.
@@ -136,7 +137,7 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 		cfg.Warn = func(string) {}
 	}
 	cfg.Credit = cmp.Or(cfg.Credit, "grpo")
-	j := &job{Config: cfg, size: effort, world: tooldesk.World()}
+	j := &job{Config: cfg, size: effort, world: tooldesk.World(nil)}
 	for _, m := range method.All() {
 		if m.Name == cfg.Credit && m.Critic {
 			return nil, fmt.Errorf("%w: credit by %s needs a critic, which the policy does not have", ErrInput, m.Name)

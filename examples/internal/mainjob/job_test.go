@@ -103,6 +103,12 @@ func TestArtifacts(t *testing.T) {
 		t.Errorf("read %d skills of %d: %v %v", len(set.Skills), res.Report.Skills.Count, set.Diagnostics, err)
 	}
 
+	// What the trained policy is measured against: the oracle passes everything, knowing nothing next to nothing.
+	i := slices.IndexFunc(res.Rows, func(r Row) bool { return strings.Contains(r.Did, "the oracle") })
+	if i < 0 || res.Oracle != 1 || res.Null > 0.2 || res.Rows[i].Before != percent(res.Null) || res.Rows[i].After != "100.0 %" {
+		t.Errorf("the oracle passes %v, the best policy that knows nothing %v; rows %+v", res.Oracle, res.Null, res.Rows)
+	}
+
 	if other := runTiny(t, Config{Seed: 8, Workers: 2}); reflect.DeepEqual(other.Samples, res.Samples) || reflect.DeepEqual(other.Trajectories, res.Trajectories) {
 		t.Error("another seed gave the same corpus or the same trajectories")
 	}

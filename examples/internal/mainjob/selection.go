@@ -175,7 +175,7 @@ func proven(picked []*bps.Selection) (guaranteed, certified float64) {
 
 // requestOf is the customer's request of a task.
 func requestOf(ctx context.Context, t envharness.Task) (string, error) {
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	o, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID})
 	return request(message(o)), err

@@ -102,7 +102,7 @@ func numbered(name string, n int) string {
 
 // plan is the desk's own solution of a task.
 func plan(ctx context.Context, t envharness.Task) ([]envharness.Action, error) {
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID}); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func record(ctx context.Context, t envharness.Task) (skill.Trajectory, error) {
 	if err != nil {
 		return skill.Trajectory{}, err
 	}
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	defer desk.Close()
 	first, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/examples/internal/method"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/rl/linear"
 	"github.com/throughline-go/throughline/rl/linear/play"
 	"github.com/throughline-go/throughline/rl/loss"
@@ -97,7 +98,39 @@ func (j *job) training(ctx context.Context) error {
 		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
 	j.row("", "play a held-out family: two requests at once, new names", fmt.Sprintf("success on %d such tasks", len(ood)),
 		percent(warmOOD), percent(trainedOOD))
+	if err := j.yardsticks(ctx, test); err != nil {
+		return err
+	}
+	j.row("", "for comparison: the best policy that knows nothing, and the oracle", fmt.Sprintf("success on %d test tasks", len(test)),
+		percent(j.result.Null), percent(j.result.Oracle))
 	return nil
+}
+
+// yardsticks plays the tasks with policies that learn nothing: those that know nothing of the world, and the one that sees all of it.
+func (j *job) yardsticks(ctx context.Context, tasks []envharness.Task) error {
+	desk, err := worlds.Find("tooldesk")
+	if err != nil {
+		return err
+	}
+	rate := func(stage string, policy func(slot int) (envharness.Policy, error)) (float64, error) {
+		traces, err := envharness.Rollouts(ctx, j.world, nil, policy, tasks,
+			&envharness.RolloutOptions{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage(stage)})
+		if err != nil {
+			return 0, err
+		}
+		return envharness.SuccessRate(traces, len(traces))
+	}
+	for _, n := range desk.Nulls() {
+		got, err := rate("evaluate "+n.Name, func(slot int) (envharness.Policy, error) {
+			return n.New(envharness.RandStream(j.Seed, "policy/"+n.Name, uint64(slot))), nil
+		})
+		if err != nil {
+			return err
+		}
+		j.result.Null = max(j.result.Null, got)
+	}
+	j.result.Oracle, err = rate("evaluate oracle", func(slot int) (envharness.Policy, error) { return desk.Oracle(tasks[slot]), nil })
+	return err
 }
 
 // withoutSkills is the success behind the components of a policy that is warm-started in the same way but is given no skills.

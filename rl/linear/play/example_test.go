@@ -17,7 +17,7 @@ import (
 // Imitate the desk's own solutions of a few tasks, then play another one four times and compare.
 func ExampleCollect() {
 	ctx := context.Background()
-	desk := tooldesk.New()
+	desk := tooldesk.New(nil)
 	train, err := desk.Tasks(ctx, "train")
 	if err != nil {
 		log.Fatal(err)
@@ -26,7 +26,7 @@ func ExampleCollect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, demos, err := play.Collect(ctx, tooldesk.World(), nil, policy, train[:30], &play.Options{
+	_, demos, err := play.Collect(ctx, tooldesk.World(nil), nil, policy, train[:30], &play.Options{
 		Plan: func(ctx context.Context, t envharness.Task) ([]envharness.Action, error) {
 			if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID}); err != nil {
 				return nil, err
@@ -49,7 +49,7 @@ func ExampleCollect() {
 	}
 
 	group := slices.Repeat(train[65:66], 4)
-	episodes, choices, err := play.Collect(ctx, tooldesk.World(), nil, policy, group, &play.Options{
+	episodes, choices, err := play.Collect(ctx, tooldesk.World(nil), nil, policy, group, &play.Options{
 		Rollout: &rollout.Options{Seed: 1, Parallel: 2},
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ const dim = 1 << 12
 
 func tasks(t *testing.T, n int) []envharness.Task {
 	t.Helper()
-	all, err := tooldesk.New().Tasks(context.Background(), "train")
+	all, err := tooldesk.New(nil).Tasks(context.Background(), "train")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func tasks(t *testing.T, n int) []envharness.Task {
 }
 
 func plan(ctx context.Context, t envharness.Task) ([]envharness.Action, error) {
-	d := tooldesk.New()
+	d := tooldesk.New(nil)
 	if _, err := d.Reset(ctx, envharness.ResetOptions{Task: t.ID}); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func TestCollectDeterministic(t *testing.T) {
 		choices  [][]Choice
 	}
 	collect := func(seed uint64, parallel int) result {
-		es, cs, err := Collect(context.Background(), tooldesk.World(), []envharness.Component{components.ToolFail{Nth: 2}}, p, tasks(t, 24),
+		es, cs, err := Collect(context.Background(), tooldesk.World(nil), []envharness.Component{components.ToolFail{Nth: 2}}, p, tasks(t, 24),
 			&Options{Rollout: &rollout.Options{Seed: seed, Parallel: parallel}})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestCollectTrajectories(t *testing.T) {
 		{"greedy", Options{Temperature: new(0.0)}},
 	} {
 		t.Run(mode.name, func(t *testing.T) {
-			es, choices, err := Collect(context.Background(), tooldesk.World(), nil, p, tasks(t, 18), &mode.o)
+			es, choices, err := Collect(context.Background(), tooldesk.World(nil), nil, p, tasks(t, 18), &mode.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestCollectTrajectories(t *testing.T) {
 
 // A planned step that fails for no lasting reason is tried again.
 func TestPlanRetries(t *testing.T) {
-	es, _, err := Collect(context.Background(), tooldesk.World(), []envharness.Component{components.ToolFail{Tools: []string{"get_order"}, Count: 2}},
+	es, _, err := Collect(context.Background(), tooldesk.World(nil), []envharness.Component{components.ToolFail{Tools: []string{"get_order"}, Count: 2}},
 		untrained(t), tasks(t, 6), &Options{Plan: plan})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestPlanFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			es, _, err := Collect(context.Background(), tooldesk.World(), nil, untrained(t), tasks(t, 1), &Options{Plan: tt.plan})
+			es, _, err := Collect(context.Background(), tooldesk.World(nil), nil, untrained(t), tasks(t, 1), &Options{Plan: tt.plan})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestPlanFaults(t *testing.T) {
 		})
 	}
 	boom := errors.New("boom")
-	_, _, err := Collect(context.Background(), tooldesk.World(), nil, untrained(t), tasks(t, 1), &Options{
+	_, _, err := Collect(context.Background(), tooldesk.World(nil), nil, untrained(t), tasks(t, 1), &Options{
 		Plan: func(context.Context, envharness.Task) ([]envharness.Action, error) { return nil, boom },
 	})
 	if !errors.Is(err, boom) || !strings.Contains(err.Error(), "T1-0000") {
@@ -236,17 +236,17 @@ func TestExcluded(t *testing.T) {
 
 func TestCollectArguments(t *testing.T) {
 	for _, temperature := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, _, err := Collect(context.Background(), tooldesk.World(), nil, untrained(t), tasks(t, 1), &Options{Temperature: &temperature})
+		_, _, err := Collect(context.Background(), tooldesk.World(nil), nil, untrained(t), tasks(t, 1), &Options{Temperature: &temperature})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(temperature)) {
 			t.Errorf("temperature %v: error %v, want one that names it", temperature, err)
 		}
 	}
-	if _, _, err := Collect(context.Background(), tooldesk.World(), nil, nil, tasks(t, 1), nil); err == nil {
+	if _, _, err := Collect(context.Background(), tooldesk.World(nil), nil, nil, tasks(t, 1), nil); err == nil {
 		t.Error("no policy was accepted")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done atomic.Int64
-	es, _, err := Collect(ctx, tooldesk.World(), nil, untrained(t), tasks(t, 200), &Options{Rollout: &rollout.Options{Progress: func(n, _ int) {
+	es, _, err := Collect(ctx, tooldesk.World(nil), nil, untrained(t), tasks(t, 200), &Options{Rollout: &rollout.Options{Progress: func(n, _ int) {
 		done.Store(int64(n))
 		if n == 3 {
 			cancel()
@@ -258,7 +258,7 @@ func TestCollectArguments(t *testing.T) {
 	if n := done.Load(); n > 10 {
 		t.Errorf("%d episodes were played after the cancellation", n)
 	}
-	es, _, err = Collect(context.Background(), tooldesk.World(), nil, untrained(t), nil, nil)
+	es, _, err = Collect(context.Background(), tooldesk.World(nil), nil, untrained(t), nil, nil)
 	if err != nil || len(es) != 0 {
 		t.Errorf("no tasks: %d episodes, error %v", len(es), err)
 	}
@@ -314,7 +314,7 @@ func TestUnfitFeatures(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			es, _, err := Collect(context.Background(), tooldesk.World(), nil, untrained(t), tasks(t, 1), &Options{
+			es, _, err := Collect(context.Background(), tooldesk.World(nil), nil, untrained(t), tasks(t, 1), &Options{
 				Features: func(s *Situation) [][]linear.Feature { return tt.features(len(s.Turn.Shown.Actions)) }, Plan: tt.plan,
 			})
 			if err != nil {
@@ -421,7 +421,7 @@ func FuzzCallFeatures(f *testing.F) {
 }
 
 func BenchmarkCollect(b *testing.B) {
-	all, err := tooldesk.New().Tasks(context.Background(), "train")
+	all, err := tooldesk.New(nil).Tasks(context.Background(), "train")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func BenchmarkCollect(b *testing.B) {
 	turns := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		es, _, err := Collect(context.Background(), tooldesk.World(), nil, p, all[:12], &Options{Plan: plan})
+		es, _, err := Collect(context.Background(), tooldesk.World(nil), nil, p, all[:12], &Options{Plan: plan})
 		if err != nil {
 			b.Fatal(err)
 		}

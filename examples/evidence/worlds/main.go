@@ -1,0 +1,172 @@
+// Command worlds checks the reference worlds: that each can be solved, that knowing nothing does not solve it, and how fast it is.
+//
+//	go run ./examples/evidence/worlds [-quick] [-json] [-data DIR]
+//
+// For every world it reports:
+//
+//	tasks             how many there are in each split; no two have the same id
+//	oracle            the share of the first 1,000 tasks of each split that the oracle passes, and its mean number of turns
+//	null              the pass rates of policies that know nothing: an unknown call each turn (noop), a random admissible one (random), the
+//	                  call that ends the episode (submit), one random admissible call over and over (repeat); over up to 1,000 episodes on
+//	                  validation, test and ood tasks
+//	shown             the longest episode, the longest text in words and the longest list of actions that oracle and random policy saw
+//	speed             steps a second of the bare environment under random admissible actions on one goroutine, its allocations, the cost of
+//	                  a reset, in the fastest of five spells; this differs between machines and runs, and fails nothing
+//
+// All verdicts are those of a harness, which replays each episode. Below the worlds stand the walkthroughs: expert solutions of ALFWorld's
+// training games, each carried out in a household made to fit it. They are found in the folder that -data or the environment variable
+// THROUGHLINE_DATA names, and skipped without.
+//
+// All but the speed is the same in every run. The exit status is 1 if a claim does not hold; each is named in the output. With -quick
+// fewer tasks and episodes are played.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/throughline-go/throughline/examples/internal/worlds"
+)
+
+// evidence is what was found out.
+type evidence struct {
+	Quick        bool                    `json:"quick"`
+	Worlds       map[string]*worldResult `json:"worlds"`
+	Walkthroughs walkthroughResult       `json:"walkthroughs"`
+	Claims       claims                  `json:"claims"`
+	Failures     []string                `json:"failures,omitempty"` // what does not hold, in words
+
+	order []string // of the worlds
+}
+
+// claims are what must hold. Each is false as soon as one case breaks it.
+type claims struct {
+	Splits       bool `json:"splits"`       // every split has tasks, and no id occurs twice
+	Oracle       bool `json:"oracle"`       // passes all tasks
+	Null         bool `json:"null"`         // at most 2 %, or the Wilson 95 % lower bound at most the declared chance rate
+	Small        bool `json:"small"`        // a compact preset has at most 12 turns, and texts of at most 40 words
+	Vocabulary   bool `json:"vocabulary"`   // texts and actions are made of the declared words
+	Walkthroughs bool `json:"walkthroughs"` // at least 99 % are solved
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	quick := flag.Bool("quick", false, "play fewer tasks and episodes")
+	asJSON := flag.Bool("json", false, "print JSON instead of tables")
+	data := flag.String("data", os.Getenv("THROUGHLINE_DATA"), "`folder` of public data; empty skips what needs it")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "worlds: want no arguments")
+		os.Exit(2)
+	}
+	progress := func(string) {}
+	if info, err := os.Stderr.Stat(); !*asJSON || err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	}
+	effort := full
+	if *quick {
+		effort = quickly
+	}
+	e, err := run(ctx, worlds.All(), effort, *data, progress)
+	if err == nil {
+		err = e.write(os.Stdout, *asJSON)
+	}
+	if err == nil {
+		err = e.failure()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "worlds:", err)
+		if errors.Is(err, context.Canceled) {
+			os.Exit(130)
+		}
+		os.Exit(1)
+	}
+}
+
+// run measures the worlds, then the walkthroughs.
+func run(ctx context.Context, all []worlds.World, s effort, data string, progress func(string)) (*evidence, error) {
+	e := &evidence{Quick: s.quick, Worlds: make(map[string]*worldResult), Claims: claims{true, true, true, true, true, true}}
+	for _, w := range all {
+		progress(w.Name)
+		r, err := e.measure(ctx, w, s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.Name, err)
+		}
+		e.Worlds[w.Name] = r
+		e.order = append(e.order, w.Name)
+	}
+	progress("walkthroughs")
+	var err error
+	if e.Walkthroughs, err = runWalkthroughs(ctx, data, s); err != nil {
+		return nil, fmt.Errorf("walkthroughs: %w", err)
+	}
+	if w := e.Walkthroughs; w.Skipped == "" {
+		e.claim(&e.Claims.Walkthroughs, 100*w.Solved >= 99*w.Total, "walkthroughs: %d of %d are solved, want 99 %%", w.Solved, w.Total)
+	}
+	return e, ctx.Err()
+}
+
+// claim notes what does not hold.
+func (e *evidence) claim(which *bool, holds bool, format string, of ...any) {
+	if !holds {
+		*which = false
+		e.Failures = append(e.Failures, fmt.Sprintf(format, of...))
+	}
+}
+
+// failure returns an error that says how much does not hold, or nil.
+func (e *evidence) failure() error {
+	if len(e.Failures) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d claims do not hold, the first: %s", len(e.Failures), e.Failures[0])
+}
+
+func (e *evidence) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(e)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(format string, of ...any) { fmt.Fprintf(t, format+"\n", of...) } // an error of w comes back from Flush
+	line("world\ttrain\tvalidation\ttest\tood\toracle\tmean turns\tnoop\trandom\tsubmit\trepeat\tchance\tturns\twords\tactions")
+	for _, name := range e.order {
+		r := e.Worlds[name]
+		n, o := r.Tasks, r.Oracle
+		line("%s\t%d\t%d\t%d\t%d\t%s\t%.2f\t%s\t%s\t%s\t%s\t%.2f\t%d\t%d\t%d", name, n.Train, n.Validation, n.Test, n.OOD, percent(o.Passed), o.MeanTurns,
+			percent(r.Null["noop"]), percent(r.Null["random"]), percent(r.Null["submit"]), percent(r.Null["repeat"]),
+			r.Chance, r.Shown.Turns, r.Shown.Words, r.Shown.Actions)
+	}
+	line("\nspeed, on one goroutine of this machine, now\tsteps/s\tallocations a step\treset\tslowest call, mean")
+	for _, name := range e.order {
+		r := e.Worlds[name]
+		slowest := ""
+		for _, tool := range slices.Sorted(maps.Keys(r.ToolMicros)) {
+			if slowest == "" || r.ToolMicros[tool] > r.ToolMicros[slowest] {
+				slowest = tool
+			}
+		}
+		line("%s\t%.0f\t%.2f\t%.1f us\t%s %.1f us", name, r.StepsPerSecond, r.Allocations, r.ResetMicros, slowest, r.ToolMicros[slowest])
+	}
+	e.Walkthroughs.write(line)
+	line("\nsplits %v, oracle %v, null %v, small %v, vocabulary %v, walkthroughs %v", e.Claims.Splits, e.Claims.Oracle, e.Claims.Null,
+		e.Claims.Small, e.Claims.Vocabulary, e.Claims.Walkthroughs)
+	for _, f := range e.Failures {
+		line("FAILED %s", f)
+	}
+	return t.Flush()
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -1,0 +1,211 @@
+package worlds
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+// Every world calls itself by its name, describes itself, and has tasks in every split, which its oracle plans for.
+func TestAll(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, w := range All() {
+		d, err := w.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Name != w.Name || seen[w.Name] {
+			t.Errorf("%s calls itself %s", w.Name, d.Name)
+		}
+		seen[w.Name] = true
+		if d.About == "" || len(d.Tools) == 0 || d.MaxTurns == 0 || len(d.Graded) == 0 {
+			t.Errorf("%s: about %q, %d tools, %d turns, graded %q: something is missing", w.Name, d.About, len(d.Tools), d.MaxTurns, d.Graded)
+		}
+		if w.Small && d.MaxTurns > 12 {
+			t.Errorf("%s: %d turns", w.Name, d.MaxTurns)
+		}
+		for _, split := range Splits() {
+			tasks, err := w.Tasks(t.Context(), split)
+			if err != nil || len(tasks) == 0 {
+				t.Errorf("%s: %s: %d tasks, %v", w.Name, split, len(tasks), err)
+				continue
+			}
+			if plan, err := w.Plan(t.Context(), tasks[0]); err != nil || len(plan) == 0 || len(plan) > d.MaxTurns {
+				t.Errorf("%s: plan of %s: %d actions, %v", w.Name, tasks[0].ID, len(plan), err)
+			}
+		}
+		if _, err := w.Tasks(t.Context(), "none"); err == nil {
+			t.Errorf("%s has a split none", w.Name)
+		}
+		if _, err := w.Plan(t.Context(), envharness.Task{ID: "no such task"}); !errors.Is(err, envharness.ErrNoTask) {
+			t.Errorf("%s: plan of no task: %v", w.Name, err)
+		}
+		found, err := Find(w.Name)
+		if err != nil || found.Name != w.Name || found.Small != w.Small {
+			t.Errorf("found %+v, %v", found, err)
+		}
+	}
+	if _, err := Find("none"); err == nil || !strings.Contains(err.Error(), "game24") {
+		t.Errorf("found none: %v", err)
+	}
+}
+
+func act(name, args string) envharness.Action {
+	return envharness.Action{Name: name, Args: json.RawMessage(args)}
+}
+
+// What each null policy does, turn by turn.
+func TestNulls(t *testing.T) {
+	a, b, end := act("go", `{"to":"a"}`), act("go", `{"to":"b"}`), act("end", `{}`)
+	turn := func(actions ...envharness.Action) envharness.Turn {
+		return envharness.Turn{Tools: []envharness.Tool{{Name: "go"}, {Name: "end", Submits: true}}, Shown: envharness.Observation{Actions: actions}}
+	}
+	turns := []envharness.Turn{turn(a, b, end), turn(b), turn()}
+	for _, n := range (World{}).Nulls() {
+		var got []string
+		p := n.New(rand.New(rand.NewPCG(1, 2)))
+		for _, shown := range turns {
+			action, err := p.Act(t.Context(), shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, action.Text())
+		}
+		switch n.Name {
+		case "noop":
+			if n.Draws || strings.Join(got, ", ") != "noop, noop, noop" {
+				t.Errorf("%s: %q", n.Name, got)
+			}
+		case "random": // the only one there is, and none
+			if !n.Draws || got[1] != "go b" || got[2] != "noop" {
+				t.Errorf("%s: %q", n.Name, got)
+			}
+		case "submit":
+			if n.Draws || strings.Join(got, ", ") != "end, end, end" {
+				t.Errorf("%s: %q", n.Name, got)
+			}
+		case "repeat":
+			if !n.Draws || got[1] != got[0] || got[2] != got[0] {
+				t.Errorf("%s: %q", n.Name, got)
+			}
+		default:
+			t.Errorf("what does %s?", n.Name)
+		}
+	}
+}
+
+// The policies that draw take each admissible action about as often.
+func TestNullsDraw(t *testing.T) {
+	var actions []envharness.Action
+	for _, to := range []string{"a", "b", "c", "d"} {
+		actions = append(actions, act("go", `{"to":"`+to+`"}`))
+	}
+	for _, n := range (World{}).Nulls() {
+		if !n.Draws {
+			continue
+		}
+		times := make(map[string]int)
+		for slot := range 400 {
+			p := n.New(envharness.RandStream(1, "policy", uint64(slot)))
+			a, err := p.Act(t.Context(), envharness.Turn{Shown: envharness.Observation{Actions: actions}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			times[a.Text()]++
+		}
+		for _, a := range actions {
+			if k := times[a.Text()]; k < 70 || k > 130 { // 100, with a standard deviation of 8.7
+				t.Errorf("%s took %s %d times of 400", n.Name, a.Text(), k)
+			}
+		}
+	}
+}
+
+func TestBuyFirst(t *testing.T) {
+	click := func(text string) envharness.Action { return act("click", `{"text":"`+text+`"}`) }
+	for _, tt := range []struct {
+		reason  string
+		actions []envharness.Action
+		want    string
+	}{
+		{"the first search", []envharness.Action{act("search", `{"query":"mug"}`), act("search", `{"query":"blue mug"}`)}, "search mug"},
+		{"no way back, no other page", []envharness.Action{click("back to search"), click("< prev"), click("next >"), click("b1"), click("b2")}, "click b1"},
+		{"bought as soon as that goes", []envharness.Action{click("back to search"), click("red"), click("buy now")}, "click buy now"},
+		{"there is nothing else", []envharness.Action{click("back to search")}, "click back to search"},
+	} {
+		if got := buyFirst(tt.actions).Text(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+		}
+	}
+	shop, err := Find("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := shop.Tasks(t.Context(), "train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range shop.Nulls() {
+		if n.Name != "submit" {
+			continue
+		}
+		policy := func(int) (envharness.Policy, error) { return n.New(nil), nil }
+		traces, err := envharness.Rollouts(t.Context(), shop.World, nil, policy, tasks[:5], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trace := range traces {
+			if trace.End != envharness.EndTerminated || len(trace.Turns) != 3 { // search, product, buy
+				t.Errorf("%s ends with %s after %d turns", trace.Task.ID, trace.End, len(trace.Turns))
+			}
+		}
+	}
+}
+
+func TestLeastArgs(t *testing.T) {
+	for _, tt := range []struct{ schema, want string }{
+		{``, `{}`},
+		{`{"properties":{},"type":"object"}`, `{}`},
+		{`{"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"minimum":3,"type":"number"},"d":{"enum":["x","y"]},` +
+			`"e":{"type":"string"}},"required":["a","b","c","d"]}`,
+			`{"a":"","b":0,"c":3,"d":"x"}`},
+		{`no schema`, `{}`},
+	} {
+		if got := string(leastArgs(json.RawMessage(tt.schema))); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.schema, got, tt.want)
+		}
+	}
+}
+
+// The oracle's policy follows its plan, fails the episode where there is none, and does not go on after it.
+func TestOracle(t *testing.T) {
+	w, err := Find("game24")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := []envharness.Task{{ID: "3,3,8,8"}, {ID: "1,1,1,1"}}
+	policy := func(slot int) (envharness.Policy, error) { return w.Oracle(tasks[slot]), nil }
+	traces, err := envharness.Rollouts(t.Context(), w.World, nil, policy, tasks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if traces[0].Verdict.Status != envharness.Pass || len(traces[0].Turns) != 4 {
+		t.Errorf("solvable: %+v after %d turns", traces[0].Verdict, len(traces[0].Turns))
+	}
+	if traces[1].Verdict.Status != envharness.Fail || traces[1].End != envharness.EndAgentError || !strings.Contains(traces[1].Cause, "unsolvable") {
+		t.Errorf("unsolvable: %+v, %s, %s", traces[1].Verdict, traces[1].End, traces[1].Cause)
+	}
+	p := w.Oracle(tasks[0])
+	for i := range 4 {
+		if _, err := p.Act(t.Context(), envharness.Turn{Index: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Act(t.Context(), envharness.Turn{Index: 4}); err == nil {
+		t.Error("there is a fifth action")
+	}
+}
