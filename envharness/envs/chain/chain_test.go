@@ -61,6 +61,9 @@ func start(t testing.TB, e Experiment, id string) *episode {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if m, ok := p.(memoryEpisode); ok {
+		return m.episode
+	}
 	return p.(*episode)
 }
 
@@ -156,6 +159,57 @@ func TestTexts(t *testing.T) {
 		}
 		if !slices.Equal(texts, tt.want) {
 			t.Errorf("%s %s: got\n%s\nwant\n%s", tt.experiment, tt.id, strings.Join(texts, "\n"), strings.Join(tt.want, "\n"))
+		}
+	}
+}
+
+// Behind a setup that takes the steps in which the bit is shown, the text still tells it, and one who reads it there passes. The other
+// experiments show all that matters in each text.
+func TestSetup(t *testing.T) {
+	for _, e := range []Experiment{MemoryLen, MemoryLenShort} {
+		w, err := World(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := open(t, e).Describe().Vocabulary
+		h, err := envharness.New(w, envharness.Setup{Actions: []envharness.Action{act(1), act(0)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bits := map[string]bool{}
+		for k := range 20 {
+			o, err := h.Reset(t.Context(), envharness.ResetOptions{Task: id(4, k)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bit := string(o.Text[strings.Index(o.Text, "Bit ")+len("Bit ")])
+			bits[bit] = true
+			task := o.Data["task"].(string)
+			want := task + " Bit " + bit + ", left 4 of 4\nDone so far:\n" +
+				"act 1 -> " + task + " Bit " + bit + ", left 4 of 4\n" +
+				"act 0 -> " + task + " Bit hidden, left 3 of 4"
+			if o.Text != want {
+				t.Errorf("%s: %q, want %q", e, o.Text, want)
+			}
+			for _, word := range text.Words(o.Text) {
+				if _, ok := slices.BinarySearch(known, word); !ok {
+					t.Errorf("%s: %q is not in the vocabulary", e, word)
+				}
+			}
+			for range 3 {
+				if _, err := h.Step(t.Context(), act(int(bit[0]-'0'))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if v, err := h.Verdict(t.Context()); err != nil || v.Status != envharness.Pass {
+				t.Errorf("%s %d: %+v, %v, want a pass with the bit that was told", e, k, v, err)
+			}
+		}
+		if !bits["0"] || !bits["1"] {
+			t.Errorf("%s: bits %v, want both", e, bits)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -269,7 +323,7 @@ func TestSplits(t *testing.T) {
 			t.Errorf("%s: %d settings, %d of them ood: %+v", tt.experiment, len(settings), ood, settings)
 		}
 		d, _ := tt.experiment.design()
-		if testing.Short() && !d.short() {
+		if testing.Short() && !d.name.Short() {
 			continue // the lists are long
 		}
 		playable := 0
@@ -519,7 +573,7 @@ func TestPolicies(t *testing.T) {
 		env := open(t, e)
 		chance := env.Describe().Chance
 		for _, split := range splits {
-			if d, _ := e.design(); testing.Short() && !d.short() {
+			if d, _ := e.design(); testing.Short() && !d.name.Short() {
 				continue
 			}
 			list := slices.Clip(splitOf(t, e, split)[:80])
@@ -596,7 +650,7 @@ func TestVocabulary(t *testing.T) {
 		if !slices.IsSorted(desc.Vocabulary) || len(slices.Compact(slices.Clone(desc.Vocabulary))) != len(desc.Vocabulary) {
 			t.Errorf("%s: the vocabulary is not sorted, or not unique", e)
 		}
-		if d.short() && desc.MaxTurns > 12 {
+		if d.name.Short() && desc.MaxTurns > 12 {
 			t.Errorf("%s: %d turns", e, desc.MaxTurns)
 		}
 		r := envharness.RandStream(4, "test/words", 0)
@@ -612,7 +666,7 @@ func TestVocabulary(t *testing.T) {
 						t.Fatalf("%s: %q in %q is not in the vocabulary", e, w, all.String())
 					}
 				}
-				if n := len(text.Words(o.Text)); d.short() && n > 40 {
+				if n := len(text.Words(o.Text)); d.name.Short() && n > 40 {
 					t.Fatalf("%s: %d words: %q", e, n, o.Text)
 				}
 				if !strings.HasPrefix(o.Text, o.Data["task"].(string)+" ") {

@@ -3,12 +3,11 @@ package chain
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/internal/text"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 )
 
 // sentence is the task in words.
@@ -96,23 +95,20 @@ func (d *design) description(task string) envharness.Description {
 
 // vocabulary lists the words of all texts.
 func (d *design) vocabulary(task string) []string {
-	words := text.Words(task)
-	most := d.longest()
+	words := []string{task, tool}
 	switch d.kind {
 	case umbrella:
-		words = append(words, "need", "has", "left", "of", "signs", ",")
+		words = append(words, "Need, has, left of, signs")
 	case discounting:
-		words = append(words, "map", "chain", "none", "left", "of", ",")
+		words = append(words, "Map, chain none, left of")
 		words = append(words, strings.Split(maps, "")...)
 	case memory:
-		words = append(words, "bit", "hidden", "left", "of", ",")
+		words = append(words, "Bit hidden, left of", "Done so far: ->") // the latter by sim.Narrator
 	case sea:
-		words = append(words, "size", "row", "column", "bottom", ",")
+		words = append(words, "Size, row, column, bottom")
 	}
-	words = append(words, tool)
-	for i := range most + 1 {
+	for i := range d.longest() + 1 {
 		words = append(words, strconv.Itoa(i))
 	}
-	slices.Sort(words)
-	return slices.Compact(words)
+	return rules.Vocabulary(words...)
 }

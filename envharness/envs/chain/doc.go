@@ -17,9 +17,9 @@
 //     two actions goes right is drawn for each place, once for each N. Going right costs 0.01/N; going right in the last column of the
 //     last row pays 1.
 //
-// The short ones have episodes of at most 12 turns: umbrella_length_short has lengths 1 to 10 and 10 bits, umbrella_distract_short
-// length 10 and up to 17 bits, discounting_chain_short 10 steps that pay on 1, 2, 4, 6 or 10, memory_len_short lengths 1 to 9,
-// deep_sea_short sizes 4 to 10.
+// The short ones ([Experiment.Short]) have episodes of at most 12 turns: umbrella_length_short has lengths 1 to 10 and 10 bits,
+// umbrella_distract_short length 10 and up to 17 bits, discounting_chain_short 10 steps that pay on 1, 2, 4, 6 or 10, memory_len_short
+// lengths 1 to 9, deep_sea_short sizes 4 to 10.
 //
 // # Tasks
 //
@@ -40,7 +40,8 @@
 // The one tool is act{action}, with an integer from 0: two actions, in discounting_chain five. All are admissible in each turn. Other
 // calls are refused, which takes a turn but no step of the chain; an episode is truncated two turns after as many as the chain has steps.
 // Text tells the task and what bsuite's observation holds, so that a text is enough to act on, but for the bit that memory_len hides;
-// Data["task"] is the task alone.
+// Data["task"] is the task alone. Behind an [envharness.Setup] the first text of memory_len has that of the start, with the bit, and what
+// was done since ([sim.Narrator]).
 //
 // # Verdict
 //

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -52,11 +53,22 @@ func (w *world) start(task string) (sim.Episode, error) {
 		e.process = newDiscounting(n%arms, w.pays, e.steps)
 	case memory:
 		e.process = newMemory(n, r(k))
+		return memoryEpisode{e, e.Text()}, nil
 	case sea:
 		e.process = newSea(n, r(0)) // all episodes on the same map
 	}
 	return e, nil
 }
+
+// A memoryEpisode is a [sim.Narrator]: the bit that its first text shows is hidden later, and has to be known still when the steps of a setup
+// have become part of the start.
+type memoryEpisode struct {
+	*episode
+	opening string
+}
+
+// Opening is the first text.
+func (e memoryEpisode) Opening() string { return e.opening }
 
 // Limit is the turn on which the episode is truncated.
 func (e *episode) Limit() int { return e.steps + slack }
@@ -140,7 +152,7 @@ func (d *design) actions() []envharness.Action {
 // read returns the number of an action.
 func (w *world) read(a envharness.Action) (int, *envharness.ActionError) {
 	if a.Name != tool {
-		return 0, sim.Refuse(envharness.ClassUnknownTool, "there is no tool %q", sim.Clip(a.Name))
+		return 0, rules.UnknownTool(a.Name)
 	}
 	for i := range w.actions { // the usual form
 		if string(a.Args) == string(w.actions[i].Args) {

@@ -98,6 +98,21 @@ func ExampleExperiments() {
 	// deep_sea_short: 7 settings, up to 10 steps
 }
 
+// The short sweeps are for learners that are small.
+func ExampleExperiment_Short() {
+	for _, e := range chain.Experiments() {
+		if e.Short() {
+			fmt.Println(e)
+		}
+	}
+	// Output:
+	// umbrella_length_short
+	// umbrella_distract_short
+	// discounting_chain_short
+	// memory_len_short
+	// deep_sea_short
+}
+
 // A sweep has settings; those beyond a point are out of distribution.
 func ExampleExperiment_Settings() {
 	for _, s := range chain.DeepSeaShort.Settings() {

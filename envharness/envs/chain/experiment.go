@@ -35,6 +35,12 @@ func Experiments() []Experiment {
 	}
 }
 
+// Short reports whether the sweep is a short one of ours, with episodes of at most 12 turns. An unknown experiment is not.
+func (e Experiment) Short() bool {
+	all := Experiments()
+	return slices.Index(all, e) >= len(all)/2
+}
+
 // New returns an environment that waits for its first reset. An unknown experiment is an error.
 func New(e Experiment) (*sim.Env, error) {
 	s, err := e.simulation()
@@ -149,14 +155,11 @@ func (e Experiment) design() (*design, bool) {
 	default:
 		return nil, false
 	}
-	if d.short() {
+	if e.Short() {
 		d.episodes, d.held = 1000, 20
 	}
 	return d, true
 }
-
-// short reports whether the sweep is ours.
-func (d *design) short() bool { return slices.Index(Experiments(), d.name) >= len(Experiments())/2 }
 
 // chance is the pass rate of drawn actions.
 func (d *design) chance(n int) float64 {

@@ -39,11 +39,11 @@ func run(t *testing.T, e Experiment, optimal bool, episodes int) []Result {
 func TestScoreOfOptimalAndRandom(t *testing.T) {
 	for _, e := range Experiments() {
 		d, _ := e.design()
-		if testing.Short() && !d.short() {
+		if testing.Short() && !d.name.Short() {
 			continue
 		}
 		episodes := 200
-		if d.kind == discounting && !d.short() {
+		if d.kind == discounting && !d.name.Short() {
 			episodes = 1000
 		}
 		best := run(t, e, true, 20)
@@ -99,7 +99,7 @@ func TestScoreOfOptimalAndRandom(t *testing.T) {
 		switch {
 		case d.kind == discounting: // 1-10*(1.1-1.02); the return's deviation is 0.1*sqrt(0.2*0.8)
 			want, tolerance = 0.2, 4*10*0.1*math.Sqrt(0.16/count)
-		case d.kind == sea && d.short():
+		case d.kind == sea && d.name.Short():
 			// A size is solved if, before episode 2^N+100, more than a fifth have passed: in the first 4 episodes at least one, or more.
 			want, tolerance = shortSeaChance(), 4*math.Sqrt(0.25/float64(len(d.numbers)))
 		case d.kind == sea:

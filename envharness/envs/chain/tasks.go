@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -47,14 +48,26 @@ func (d *design) tasks(split string) ([]envharness.Task, error) {
 	case "test":
 		from, to = d.episodes+d.held, d.episodes+2*d.held
 	default:
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
+		return nil, rules.UnknownSplit(split)
 	}
-	list := make([]envharness.Task, 0, (to-from)*len(d.numbers))
+	var settings []string
+	for _, n := range d.numbers {
+		if d.ood(n) == (split == "ood") {
+			settings = append(settings, strconv.Itoa(n))
+		}
+	}
+	list := make([]envharness.Task, 0, (to-from)*len(settings))
+	var ids strings.Builder // one piece of memory for all, as there are up to 140,000
+	var digits [20]byte
+	ids.Grow(cap(list) * len("100-10199"))
 	for episode := from; episode < to; episode++ {
-		for _, n := range d.numbers {
-			if d.ood(n) == (split == "ood") {
-				list = append(list, envharness.Task{ID: id(n, episode), Split: split, Family: strconv.Itoa(n)})
-			}
+		number := strconv.AppendInt(digits[:0], int64(episode), 10)
+		for _, n := range settings {
+			at := ids.Len()
+			ids.WriteString(n)
+			ids.WriteByte('-')
+			ids.Write(number)
+			list = append(list, envharness.Task{ID: ids.String()[at:], Split: split, Family: n})
 		}
 	}
 	return list, nil

@@ -42,15 +42,14 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func BenchmarkReset(b *testing.B) {
-	for _, small := range []bool{false, true} {
-		name := "full"
-		if small {
-			name = "small"
-		}
-		b.Run(name, func(b *testing.B) {
+	for _, bench := range []struct {
+		name, split string
+		small       bool
+	}{{"full", "train", false}, {"small", "train", true}, {"small/test", "test", true}} { // a test's scene is drawn some twenty times
+		b.Run(bench.name, func(b *testing.B) {
 			ctx := b.Context()
-			env := New(&Options{Small: small})
-			list, err := env.Tasks(ctx, "train")
+			env := New(&Options{Small: bench.small})
+			list, err := env.Tasks(ctx, bench.split)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -18,7 +18,12 @@
 // a dresser or above one another: these share a location, and who is at one reaches all. Everything that can be opened is closed at
 // the start. The task says which types of objects and receptacles it is about, drawn uniformly from those that go together; 20 objects in
 // kitchens and 15 in other rooms, drawn uniformly in type and place, lie around, at most three of a type, and those of the task are added
-// until it is possible. Nothing else is random: seeds change nothing.
+// until it is possible. Nothing else is random: seeds change nothing. The six unseen scenes of a room all have the same receptacles; they differ in
+// which of them share a location, and in the objects.
+//
+// No two tasks start in the same state, but much else is shared with train tasks. A text of a start, which does not say what lies where, is
+// one of train in 86 % of validation, 88 % of test and none of ood; the sentence of a task together with its shortest plan in 64, 62
+// and 60 %.
 //
 // # Commands
 //
@@ -44,7 +49,7 @@
 // An episode passes, and ends, with reward 1 once the goal holds: an object of the type, itself clean, hot or cool if the kind says so, is in or on a
 // receptacle of the type; two such objects are in the same one; or an object is held where a lamp of the type is that was switched at
 // some time. After [MaxTurns] turns it is truncated. The score of a failure is the share of the goal's parts that hold. Policies that choose
-// admissible commands at random pass less than 1 % of the tasks.
+// admissible commands at random pass less than 1 % of the tasks, in both presets.
 //
 // # Small preset
 //
@@ -60,6 +65,14 @@
 //
 // Ids begin with "small-"; scenes are kitchens and bedrooms, with 7,680, 384, 384 and 384 tasks in the splits, by the same rule. No kind is in both
 // rooms but pick_and_place_simple and pick_two_obj_and_place.
+//
+// Small scenes are so few that some would recur. So objects are drawn again until a hash of the goal and of what lies where fits the split: modulo
+// 20 it is 17 for ood, 18 for validation, 19 for test, and else train. No state of a start is in two splits; the 8,832 tasks start in 8,823
+// different ones. A text of a start is one of train in all tasks but one of validation and of test, and in none of ood; sentence and shortest
+// plan in 89, 91 and 87 %.
+//
+// What can be reached without knowing where things are is less than the oracle's 100 %: a scripted reader that sees the texts alone, knows the
+// rules, and remembers what it saw passes 97 % of validation and test and 93 % of ood. Elsewhere it looks in the wrong places first.
 //
 // # What is ALFWorld's and what is ours
 //
@@ -78,8 +91,8 @@
 //
 // A component may move objects and open or close receptacles at the start, through "/start/objects" and "/start/open" of the snapshot: to where a
 // move could put the object, and not so that the goal holds. Plans are shortest from every state: go, open where it is closed, and do, with
-// the choice of objects and receptacles that takes the fewest turns. How an environment of a simulation works, and what it costs, says
-// package sim.
+// the choice of objects and receptacles that takes the fewest turns. The oracle knows where everything is, which the texts do not tell: its
+// plans go straight to what an agent has to look for. How an environment of a simulation works, and what it costs, says package sim.
 //
 // # Cost
 //

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -286,7 +287,7 @@ func (e *episode) accessible(s receptacleSet) receptacleSet { return s & (e.open
 // Step carries out a command. Any other action is refused and leaves all but the text as it was.
 func (e *episode) Step(a envharness.Action) sim.Result {
 	if a.Name != toolName {
-		return e.refuse(sim.Refuse(envharness.ClassUnknownTool, "no tool named %q", sim.Clip(a.Name)))
+		return e.refuse(rules.UnknownTool(a.Name))
 	}
 	c, refusal := e.read(a.Args)
 	if refusal != nil {

@@ -1,7 +1,9 @@
 package household
 
 import (
+	"bytes"
 	"errors"
+	"hash/fnv"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -11,8 +13,8 @@ import (
 )
 
 const (
-	mostOfAType = 3   // objects
-	redraws     = 100 // of a task's objects
+	mostOfAType = 3    // objects
+	redraws     = 2000 // of a task's objects, of which one in 20 is enough
 )
 
 func (s objectSet) len() int { return bits.OnesCount64(uint64(s)) }
@@ -46,6 +48,9 @@ func (p *preset) scene(t task) (Scene, error) {
 	trials := uint64(trainTrials + validationTrials + testTrials)
 	stream := 1 + uint64(slices.Index(kinds[:], t.pair.kind))*trials + uint64(t.trial)
 	g := generator{room: r, types: p.objects, spots: spots, kind: t.pair.kind, r: envharness.RandStream(number, "env", stream)}
+	if p.few {
+		g.split = t.split()
+	}
 	return g.scene()
 }
 
@@ -108,6 +113,7 @@ type generator struct {
 	types objectSet // that there may be
 	spots []spot
 	kind  Kind
+	split string // that the scene must belong to by its hash, or ""
 	r     *rand.Rand
 
 	object objectType     // the goal's
@@ -118,7 +124,7 @@ type generator struct {
 }
 
 // errNoScene would be that of a room in which a kind of task is hardly possible; the tests show that there is none.
-var errNoScene = errors.New("no scene found in 100 draws")
+var errNoScene = errors.New("no scene found in 2000 draws")
 
 func (g *generator) scene() (Scene, error) {
 	var there objectSet
@@ -145,11 +151,36 @@ func (g *generator) scene() (Scene, error) {
 		for g.number[g.object] < need {
 			g.put(g.object, elsewhere)
 		}
-		if !g.reached() {
+		if !g.reached() && (g.split == "" || g.split == g.hashSplit()) {
 			return g.build(), nil
 		}
 	}
 	return Scene{}, errNoScene
+}
+
+// hashSplit returns the split that the scene belongs to by a hash of the goal and of what lies where. It does not depend on the order in which the
+// objects were drawn, and so not on their numbers, nor on what else is in the room, so that no state of one split is one of another.
+func (g *generator) hashSplit() string {
+	lie := make([][3]byte, len(g.found))
+	for i, o := range g.found {
+		spot := g.spots[o.at]
+		lie[i] = [3]byte{byte(o.typ), byte(spot.typ), byte(spot.number)}
+	}
+	slices.SortFunc(lie, func(a, b [3]byte) int { return bytes.Compare(a[:], b[:]) })
+	h := fnv.New64a()
+	h.Write([]byte{byte(slices.Index(kinds[:], g.kind)), byte(g.object), byte(g.place)})
+	for i := range lie {
+		h.Write(lie[i][:])
+	}
+	switch h.Sum64() % 20 {
+	case 17:
+		return "ood"
+	case 18:
+		return "validation"
+	case 19:
+		return "test"
+	}
+	return "train"
 }
 
 // drawGoal draws a type of objects and one of receptacles uniformly from those that go together in this room. An object can be in or on something

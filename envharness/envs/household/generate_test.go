@@ -256,7 +256,7 @@ func TestNoTask(t *testing.T) {
 		{"pick_heat_then_place_in_recep-401-1", "bathrooms have no microwave"},
 		{"pick_clean_then_place_in_recep-301-1", "bedrooms have no sinkbasin"},
 		{"small-pick_and_place_simple-7-1", "another preset's"},
-		{"scene", "that of FromScene"},
+		{"scene-2c16b04710cfeab8", "one of FromScene"},
 	}
 	env := New(nil)
 	for _, tt := range tests {

@@ -16,7 +16,8 @@ const (
 
 // Options adjusts [New], [World] and [FromScene]. A nil *Options equals &Options{}.
 type Options struct {
-	// Small chooses the preset for studies of learning: small rooms, 12 turns, and a short text that tells how things stand.
+	// Small chooses the preset for studies of learning: small rooms, 12 turns, and a short text that tells how things stand. With [FromScene] it
+	// chooses the limit and the text, whatever the size of the scene.
 	Small bool
 	// LegacyPut also accepts "put O in/on R" for "move O to R", as ALFWorld did before version 0.4.0. It is not listed among the admissible
 	// commands. The name of the world then ends with "_put".
@@ -43,7 +44,7 @@ func simulation(o Options) *sim.Simulation {
 		p = &smallPreset
 	}
 	return &sim.Simulation{
-		Description: describe(o, p.vocabulary(o)),
+		Description: describe("household", o, p.vocabulary(o)),
 		Start: func(task string) (sim.Episode, error) {
 			t, err := p.parse(task)
 			if err != nil {
@@ -61,11 +62,10 @@ func simulation(o Options) *sim.Simulation {
 	}
 }
 
-// sceneTask is the id of the one task of [FromScene].
-const sceneTask = "scene"
-
-// FromScene returns a simulation of the one scene. Its only task, in no split, is "scene", which is also the default. The texts and the limit
-// on turns are those of the preset that o chooses.
+// FromScene returns a simulation of the one scene, whose name begins with "household_scene". Its only task, in no split, is also the default:
+// "scene-" and 16 hexadecimal digits of a hash of the scene, which is the same however the scene is written down and differs from that of any
+// other. The texts and the limit on turns are those of the preset that o chooses. With Small nothing sees to it that the text has at most
+// 40 words and that the task can be done within 12 turns: that is so in small scenes only.
 //
 // A scene is refused if it has an unknown type or kind, a name without a number from 1 or one that occurs twice, more than 64 receptacles or
 // 255 objects, an object in a receptacle that it does not have, something open that cannot be opened, or a goal that is reached at the
@@ -75,16 +75,17 @@ func FromScene(s Scene, o *Options) (*sim.Simulation, error) {
 	if _, err := options.start(s); err != nil {
 		return nil, fmt.Errorf("household: %w", err)
 	}
-	s = s.clone()
+	s = s.canonical()
+	id := s.task()
 	return &sim.Simulation{
-		Description: describe(options, s.vocabulary(options)),
+		Description: describe("household_scene", options, s.vocabulary(options)),
 		Start: func(task string) (sim.Episode, error) {
-			if task != sceneTask {
-				return nil, fmt.Errorf("%w: %q, want %q", envharness.ErrNoTask, sim.Clip(task), sceneTask)
+			if task != id {
+				return nil, fmt.Errorf("%w: %q, want %q", envharness.ErrNoTask, sim.Clip(task), id)
 			}
 			return options.start(s)
 		},
-		DefaultTask: sceneTask,
+		DefaultTask: id,
 		Shortest:    true,
 	}, nil
 }
@@ -106,9 +107,9 @@ func (o Options) start(s Scene) (sim.Episode, error) {
 
 const toolName = "do"
 
-func describe(o Options, vocabulary []string) envharness.Description {
+func describe(name string, o Options, vocabulary []string) envharness.Description {
 	d := envharness.Description{
-		Name: "household",
+		Name: name,
 		About: "A room with receptacles and objects, told in words. One can go to a receptacle, open and close it, take and move one object at a " +
 			"time, and clean an object at a sinkbasin, heat it at a microwave, cool it at a fridge, slice it with a knife and switch lamps. " +
 			"An episode passes, and ends, when what the task asks for holds: an object of a type (clean, hot or cool where the task says so), or two " +
@@ -129,7 +130,8 @@ func describe(o Options, vocabulary []string) envharness.Description {
 		MaxTurns:   MaxTurns,
 	}
 	if o.Small {
-		d.Name, d.MaxTurns = "household_small", smallTurns
+		d.Name += "_small"
+		d.MaxTurns = smallTurns
 	}
 	if o.LegacyPut {
 		d.Name += "_put"

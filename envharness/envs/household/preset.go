@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -16,6 +17,7 @@ type preset struct {
 	rooms   []room
 	pairs   []pair    // of kinds and rooms, in the order of the lists
 	objects objectSet // the types that there are, but for lamps
+	few     bool      // there are so few scenes that a hash must keep the splits apart
 }
 
 // A room is a kind of room, with what does not depend on the scene.
@@ -100,6 +102,19 @@ func (p *preset) parse(id string) (task, error) {
 	return t, nil
 }
 
+// split returns the split of a task.
+func (t task) split() string {
+	switch {
+	case t.scene <= unseen:
+		return "ood"
+	case t.trial < trainTrials:
+		return "train"
+	case t.trial < trainTrials+validationTrials:
+		return "validation"
+	}
+	return "test"
+}
+
 func (p *preset) defaultTask() task { return task{p.pairs[0], unseen + 1, 0} }
 
 // tasks lists a split: by trials, then scenes, then the pairs of kinds and rooms, so that any first part has tasks of all kinds.
@@ -115,7 +130,7 @@ func (p *preset) tasks(split string) ([]envharness.Task, error) {
 	case "ood":
 		scene, lastScene, n = 1, unseen, oodTrials
 	default:
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
+		return nil, rules.UnknownSplit(split)
 	}
 	list := make([]envharness.Task, 0, n*(lastScene-scene+1)*len(p.pairs))
 	for k := trial; k < trial+n; k++ {

@@ -36,6 +36,7 @@ var fullPreset = preset{
 // smallPreset has small rooms without shared locations and without knives.
 var smallPreset = preset{
 	prefix: "small-",
+	few:    true,
 	rooms: []room{
 		kitchen: {first: 0, scattered: 3, always: []count{{countertop, 1, false}, {fridge, 1, false}, {microwave, 1, false},
 			{sinkbasin, 1, false}}, choice: []receptacleType{cabinet, diningtable, shelf}, chosen: 1},

@@ -1,6 +1,12 @@
 package household
 
-import "slices"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // A Scene is a room with its receptacles and objects and what is to be done in it; see [FromScene].
 type Scene struct {
@@ -48,11 +54,32 @@ const (
 // kinds holds every kind, in the order of the task ids' streams.
 var kinds = [...]Kind{PickAndPlace, LookInLight, PickClean, PickHeat, PickCool, PickTwo}
 
-// clone returns a copy that shares nothing with s.
-func (s Scene) clone() Scene {
-	s.Receptacles, s.Objects = slices.Clone(s.Receptacles), slices.Clone(s.Objects)
+// canonical returns a copy that shares nothing with s and is the same for all ways to write the scene down: lists are in the order of names, and
+// locations are numbered as they come.
+func (s Scene) canonical() Scene {
+	s.Receptacles, s.Objects = append([]Receptacle{}, s.Receptacles...), append([]Object{}, s.Objects...)
+	slices.SortFunc(s.Receptacles, func(a, b Receptacle) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Objects, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
+	number := map[int]int{}
+	for i := range s.Receptacles {
+		at := &s.Receptacles[i].Location
+		if _, ok := number[*at]; !ok {
+			number[*at] = len(number)
+		}
+		*at = number[*at]
+	}
 	for i := range s.Objects {
-		s.Objects[i].Also = slices.Clone(s.Objects[i].Also)
+		o := &s.Objects[i]
+		o.Also = slices.DeleteFunc(slices.Clone(o.Also), func(name string) bool { return name == o.In })
+		slices.Sort(o.Also)
+		o.Also = slices.Compact(o.Also)
 	}
 	return s
+}
+
+// task returns the id of a canonical scene's task.
+func (s Scene) task() string {
+	data, _ := json.Marshal(s) // strings and numbers
+	sum := sha256.Sum256(data)
+	return "scene-" + hex.EncodeToString(sum[:8])
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +87,7 @@ func TestFromScene(t *testing.T) {
 	}
 	s.Objects[0].In = "shelf 1" // the simulation has its own copy
 	env, ctx := made.New(), t.Context()
-	for _, id := range []string{"", "scene"} {
+	for _, id := range []string{"", made.DefaultTask} {
 		if _, err := env.Reset(ctx, envharness.ResetOptions{Task: id}); err != nil {
 			t.Fatal(err)
 		}
@@ -101,6 +103,82 @@ func TestFromScene(t *testing.T) {
 	}
 	if _, err := env.Tasks(ctx, "train"); err == nil {
 		t.Error("it has splits")
+	}
+}
+
+// Each scene is a world of its own: another one's snapshots and evidence are not taken. How a scene is written down is of no account.
+func TestSceneIdentity(t *testing.T) {
+	ctx := t.Context()
+	base := Scene{
+		Receptacles: []Receptacle{{Name: "shelf 1", Location: 3}, {Name: "drawer 1", Location: 3}, {Name: "bed 1", Location: 7}},
+		Objects:     []Object{{Name: "pen 1", In: "bed 1", Also: []string{"shelf 1", "drawer 1"}}, {Name: "book 1", In: "bed 1"}},
+		Goal:        Goal{PickAndPlace, "book", "shelf"},
+	}
+	made, err := FromScene(base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := regexp.MustCompile("^scene-[0-9a-f]{16}$"); !want.MatchString(made.DefaultTask) {
+		t.Errorf("task %q, want %s", made.DefaultTask, want)
+	}
+	env := made.New()
+	if _, err := env.Reset(ctx, envharness.ResetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := env.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(s *Scene)
+		same   bool
+		reason string
+	}{
+		{"as it is", func(*Scene) {}, true, "the same scene"},
+		{"order", func(s *Scene) {
+			slices.Reverse(s.Receptacles)
+			slices.Reverse(s.Objects)
+			slices.Reverse(s.Objects[1].Also)
+		}, true, "lists are sets"},
+		{"locations", func(s *Scene) {
+			s.Receptacles[0].Location, s.Receptacles[1].Location, s.Receptacles[2].Location = -1, -1, 9
+		}, true, "only which are the same counts"},
+		{"also twice", func(s *Scene) { s.Objects[0].Also = append(s.Objects[0].Also, "bed 1", "shelf 1") }, true, "it is there anyway"},
+		{"apart", func(s *Scene) { s.Receptacles[0].Location = 4 }, false, "another location"},
+		{"open", func(s *Scene) { s.Receptacles[1].Open = true }, false, "another start"},
+		{"elsewhere", func(s *Scene) { s.Objects[1].In = "drawer 1" }, false, "another start"},
+		{"only there", func(s *Scene) { s.Objects[0].Also = nil }, false, "another start"},
+		{"swapped", func(s *Scene) { s.Objects[0].In, s.Objects[0].Also[0] = "shelf 1", "bed 1" }, false, "a component can move it from In only"},
+		{"one more", func(s *Scene) { s.Receptacles = append(s.Receptacles, Receptacle{Name: "bed 2"}) }, false, "another room"},
+		{"goal", func(s *Scene) { s.Goal.Receptacle = "drawer" }, false, "another task"},
+	} {
+		s := base
+		s.Receptacles, s.Objects = slices.Clone(s.Receptacles), slices.Clone(s.Objects)
+		s.Objects[0].Also = slices.Clone(s.Objects[0].Also)
+		tt.change(&s)
+		other, err := FromScene(s, nil)
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if (other.DefaultTask == made.DefaultTask) != tt.same || tt.reason == "" {
+			t.Errorf("%s: task %s, want the same as %s: %v (%s)", tt.name, other.DefaultTask, made.DefaultTask, tt.same, tt.reason)
+		}
+		fork := other.New()
+		if _, err := fork.Reset(ctx, envharness.ResetOptions{}); err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if err := fork.Restore(ctx, snapshot); (err == nil) != tt.same {
+			t.Errorf("%s: the snapshot is restored with %v (%s)", tt.name, err, tt.reason)
+		}
+	}
+	for o, want := range map[Options]string{
+		{}: "household_scene", {Small: true}: "household_scene_small", {LegacyPut: true}: "household_scene_put",
+		{Small: true, LegacyPut: true}: "household_scene_small_put",
+	} {
+		if made, err := FromScene(base, &o); err != nil || made.Description.Name != want {
+			t.Errorf("%+v: name %q, %v; want %q", o, made.Description.Name, err, want)
+		}
 	}
 }
 

@@ -1,10 +1,9 @@
 package household
 
 import (
-	"slices"
 	"strconv"
 
-	"github.com/throughline-go/throughline/internal/text"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 )
 
 // spoken are the words of the full preset's texts besides names and the task, and of what a rewind adds; those of the small preset are in viewed.
@@ -18,22 +17,17 @@ This is a hot and clean cool cold sliced. There's nothing special about.`
 
 // words lists the closed vocabulary of texts, commands and task sentences with the given names.
 func (o Options) words(names []string) []string {
-	list := text.Words(spoken)
+	texts := []string{toolName, spoken}
 	if o.Small {
-		list = text.Words(viewed)
+		texts[1] = viewed
 	}
-	list = append(list, toolName)
 	for _, p := range phrases {
-		list = append(list, text.Words(p.first+p.second)...)
+		texts = append(texts, p.first+p.second)
 	}
 	for _, k := range kinds {
-		list = append(list, text.Words(Goal{Kind: k}.sentence())...)
+		texts = append(texts, Goal{Kind: k}.sentence())
 	}
-	for _, name := range names {
-		list = append(list, text.Words(name)...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return rules.Vocabulary(append(texts, names...)...)
 }
 
 // vocabulary lists the words of all tasks.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -92,7 +93,7 @@ func (e *episode) Step(a envharness.Action) sim.Result {
 		}
 	}
 	if tool < 0 {
-		return refuse(sim.Refuse(envharness.ClassUnknownTool, "there is no tool %q", sim.Clip(a.Name)))
+		return refuse(rules.UnknownTool(a.Name))
 	}
 	if len(a.Args) > 0 && string(a.Args) != "{}" {
 		if _, refusal := sim.Args(a.Args); refusal != nil {
@@ -155,11 +156,18 @@ func (e *episode) tell() string {
 	if e.at.room == e.task.m {
 		return out
 	}
-	var buf [128]byte
+	var buf [192]byte
 	b := buf[:0]
 	if e.world.small {
 		b = append(b, "Goal: leave room "...)
 		b = strconv.AppendInt(b, int64(e.task.m-1), 10)
+		b = append(b, ". Doors "...)
+		for i, k := range e.keys[:e.task.m] {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = append(b, k.name...)
+		}
 		b = append(b, ". "...)
 	}
 	b = append(b, "Room "...)
@@ -205,6 +213,8 @@ func (e *episode) appendNames(b []byte, set uint32, here bool) []byte {
 func (e *episode) AppendState(b []byte) []byte {
 	b = append(b, `{"cell":`...)
 	b = strconv.AppendInt(b, int64(e.at.cell), 10)
+	b = append(b, `,"cells":`...)
+	b = strconv.AppendInt(b, int64(e.task.w), 10)
 	b = append(b, `,"door_open":`...)
 	b = strconv.AppendBool(b, e.open)
 	b = append(b, `,"keys":[`...)
@@ -229,6 +239,8 @@ func (e *episode) AppendState(b []byte) []byte {
 	}
 	b = append(b, `],"room":`...)
 	b = strconv.AppendInt(b, int64(e.at.room), 10)
+	b = append(b, `,"rooms":`...)
+	b = strconv.AppendInt(b, int64(e.task.m), 10)
 	return append(b, '}')
 }
 

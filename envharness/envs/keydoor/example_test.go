@@ -61,10 +61,10 @@ func ExampleOptions() {
 		fmt.Println(a, "->", t.Observation.Text)
 	}
 	// Output:
-	// Goal: leave room 1. Room 0, cell 0. Door black closed. Keys held: none. Keys here: brown.
-	// right -> Goal: leave room 1. Room 0, cell 1. Door black closed. Keys held: none. Keys here: black.
-	// pickup -> Goal: leave room 1. Room 0, cell 1. Door black closed. Keys held: black. Keys here: none.
-	// use -> Goal: leave room 1. Room 0, cell 1. Door black open. Keys held: none. Keys here: none.
+	// Goal: leave room 1. Doors green, pink. Room 0, cell 0. Door green closed. Keys held: none. Keys here: blue.
+	// right -> Goal: leave room 1. Doors green, pink. Room 0, cell 1. Door green closed. Keys held: none. Keys here: green.
+	// pickup -> Goal: leave room 1. Doors green, pink. Room 0, cell 1. Door green closed. Keys held: green. Keys here: none.
+	// use -> Goal: leave room 1. Doors green, pink. Room 0, cell 1. Door green open. Keys held: none. Keys here: none.
 }
 
 // The harness plays the oracle's plan and asks the verifier.

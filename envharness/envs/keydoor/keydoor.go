@@ -1,13 +1,11 @@
 package keydoor
 
 import (
-	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
-	"github.com/throughline-go/throughline/internal/text"
 )
 
 // MaxTurns is the limit of the longest tasks; see the package comment for that of each.
@@ -49,6 +47,9 @@ func simulation(o *Options) *sim.Simulation {
 		o = &Options{}
 	}
 	w := &world{small: o.Small, actions: actionLists()}
+	if w.small {
+		w.colouring = envharness.RandStream(colourSeed, "env", 0).Perm(colourings)
+	}
 	s := &sim.Simulation{Description: w.description(), Start: w.start, DefaultTask: "2,5,0,0", Tasks: w.tasks, Shortest: true}
 	if w.small {
 		s.DefaultTask = smallPrefix + "2,2,0,0"
@@ -58,8 +59,9 @@ func simulation(o *Options) *sim.Simulation {
 
 // A world is what all episodes of a preset share; nobody writes to it.
 type world struct {
-	small   bool
-	actions [1 << tools][]envharness.Action // by the bits of the tools that are admissible
+	small     bool
+	actions   [1 << tools][]envharness.Action // by the bits of the tools that are admissible
+	colouring []int                           // of the small preset, by the number of the drawing: a permutation of [0, colourings)
 }
 
 // actionLists makes the list of admissible actions for every set of tools.
@@ -96,7 +98,8 @@ func (w *world) description() envharness.Description {
 		d.Name, d.MaxTurns, d.Chance = "keydoor_small", smallTurns, 0.015
 		d.About = "Two rooms in a row, each a row of cells. At the end of each a door leads on. Doors and keys have colours: a key opens " +
 			"the door of its colour and is spent. It lies in that room or in the one before, and doors are one-way, so a key that is left " +
-			"behind is lost. In each room lies a spare key that opens nothing. It passes to leave the last room within 12 turns."
+			"behind is lost. In each room lies a spare key that opens nothing. The text tells the colours of all doors, the present room " +
+			"and cell, the keys that are held and those that lie here. It passes to leave the last room within 12 turns."
 	}
 	described := [tools]string{
 		left:   "Go one cell to the left.",
@@ -108,7 +111,7 @@ func (w *world) description() envharness.Description {
 	for i, name := range names() {
 		d.Tools = append(d.Tools, envharness.Tool{
 			Name: name, Description: described[i], Submits: i == right, ReadOnly: i == noop,
-			Schema: json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`),
+			Schema: rules.NoArgs(),
 		})
 	}
 	return d
@@ -116,19 +119,15 @@ func (w *world) description() envharness.Description {
 
 // vocabulary lists the words of all texts.
 func (w *world) vocabulary() []string {
-	words := text.Words(goal + " " + out)
-	for _, name := range names() {
-		words = append(words, name)
-	}
-	words = append(words, ".", ",", ":", "goal", "leave", "room", "cell", "door", "closed", "open", "keys", "held", "here", "none")
+	name := names()
+	words := append(name[:], goal, out, "Goal: leave room. Room, cell. Door closed. Door open. Keys held: none. Keys here: none.")
 	last := maxCells
 	if w.small {
 		last = maxSmallCells
-		words = append(words, colours()...)
+		words = append(append(words, "Doors,"), colours()...)
 	}
 	for i := range last {
 		words = append(words, strconv.Itoa(i))
 	}
-	slices.Sort(words)
-	return slices.Compact(words)
+	return rules.Vocabulary(words...)
 }

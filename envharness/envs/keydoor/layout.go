@@ -33,7 +33,11 @@ func (w *world) keys(t task) []key {
 	for room := range t.m {
 		keys = append(keys, key{place: spare(r, keys, room, t.w)})
 	}
-	for i, name := range coloured(t.s, len(keys)) {
+	number := t.s
+	if t.w == maxSmallCells {
+		number = (number + colourings/2) % colourings // so that ood has none of the other splits' colourings
+	}
+	for i, name := range coloured(w.colouring[number], len(keys)) {
 		keys[i].name = name
 	}
 	return keys
@@ -58,16 +62,18 @@ func colours() []string {
 // colourings counts the ways to give four keys different colours: 8*7*6*5.
 const colourings = 1680
 
-// coloured returns n different colours, n <= 4. For n = 4 the numbers s from 0 to colourings-1 give each choice once, so that two tasks
-// of a size never agree in all colours.
-func coloured(s, n int) []string {
-	const stride = 1009 // a prime that does not divide 1680, so that neighbours in s look different
-	s = s * stride % colourings
+// colourSeed is the seed of the order in which the drawings take the colourings: at random, since neighbours of the numbering look alike, and
+// the splits should not.
+const colourSeed = 1_000_003
+
+// coloured returns n different colours, n <= 4. For n = 4 the numbers from 0 to colourings-1 give each choice once, so that two tasks of a
+// size never agree in all colours.
+func coloured(number, n int) []string {
 	left := colours()
 	chosen := make([]string, n)
 	for i := range chosen {
-		k := s % len(left)
-		s /= len(left)
+		k := number % len(left)
+		number /= len(left)
 		chosen[i] = left[k]
 		left = slices.Delete(left, k, k+1)
 	}

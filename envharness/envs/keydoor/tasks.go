@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -84,7 +85,7 @@ func (w *world) tasks(split string) ([]envharness.Task, error) {
 			rooms, cells, gaps, to = []int{2}, []int{4}, []int{0, 1}, 40
 		}
 	default:
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
+		return nil, rules.UnknownSplit(split)
 	}
 	list := make([]envharness.Task, 0, (to-from)*len(rooms)*len(cells)*len(gaps))
 	for s := from; s < to; s++ {

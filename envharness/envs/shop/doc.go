@@ -25,6 +25,10 @@
 // WebShop draws the bounds before it is seeded and splits by the position in a list that it shuffles, so that its goals
 // may differ between processes and its splits overlap.
 //
+// No two splits share a sentence, but all share one catalogue. Of the goals of test, 78% are for a product that a goal of train is for as
+// well, 12% with the same attributes and 0.6% with the same options too, and so differ from it in the bound alone. In ood the products are
+// new.
+//
 // # Pages and calls
 //
 //   - search{query} works on the first page alone, which has the search bar, and leads to the results
@@ -56,16 +60,27 @@
 //	(attributes that fit + options that fit + 1 if the price is within the bound) / (attributes + options + 1) * type
 //
 // and nothing else has a score. An attribute fits if its token set ratio with one of the product's attributes is above 85, or if the title,
-// a bullet or the description contains it; an option, reduced to the first color word that it contains, if its ratio with a
-// chosen one is above 85. With t the number of distinct nouns that both titles share over the number of nouns in the wanted title, the
+// a bullet or the description contains it; an option, reduced to the first color word that it contains (if any), if its ratio with
+// a chosen one is above 85. With t the number of distinct nouns that both titles share over the number of nouns in the wanted title, the
 // type is 0 if t is 0, else 0.1 if t < 0.1, else 1 if the query is the same, two categories of the path are shared or t > 0.2, else
 // 0.5. Nouns are the words of the catalogue's head nouns, where WebShop asks a tagger.
 //
-// The ratio is WebShop's and lenient: of the sizes of clothes "x-large" satisfies "large" and "xx-large", and so on.
+// Three things about it are lenient, by WebShop's rules. Of the sizes of clothes "x-large" satisfies "large" and "xx-large", and so
+// on, by the ratio. A color word is looked for as a substring, in the alphabetical order of a list of ours, so that "navy blue" and "sky
+// blue" both count as "blue", and "standard" would as "tan"; the values in the catalogue are plain words. And "desk lamp" and "desk chair"
+// share a noun of two, so that for 12 of the goals products of the other of these kinds score 1 as well.
 //
 // The reward of the purchase is the score. An episode passes if the score is exactly 1, with whatever product; else it fails with the
 // score as partial credit. Verdict.Parts has the share of attributes and options, the price (0 or 1) and the type. The verifier replays
 // the logged calls.
+//
+// # Oracle
+//
+// Plans know what no text tells before it is opened, namely which product has the wanted attributes, and go straight to it: by the listed
+// search that needs fewest pages, and by listed actions only. They take 5.03 turns in the mean and 9 at most. What can be reached without that
+// knowledge is less: a scripted reader of the texts alone, who searches for all attributes, opens what is cheap enough and has most of them
+// in its title, and reads the features where the title does not have all, passes 95% of train, 94% of validation and test, and 93% of ood
+// (TestReader). It fails where a third product is not the right one: there are no turns left for more.
 //
 // # Small shop
 //
@@ -73,7 +88,9 @@
 // 5, 15, ... 95 dollars. A search has at most 12 hits, four a page, and they are clicked by their number on the page. Equally good hits come
 // with the dearest first, so that the price must be minded. There are no pages below that of a product. The text is terse: at most 40
 // words, which tell the goal and the page. An episode has 12 turns. The 1,000 tasks are "small-0000" to "small-0999";
-// those for the last category are out of distribution. The score is the same.
+// those for the last category are out of distribution. The score is the same. Of the goals of test all are for a product that a goal of
+// train is for as well, 99% with the same attributes and 26% with the same options too. Plans take 5.17 turns in the mean and 6 at most, and
+// a scripted reader of the texts alone passes all tasks, as titles tell all attributes.
 //
 // # Cost
 //

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -70,7 +71,7 @@ func (e *episode) Step(a envharness.Action) sim.Result {
 	case clickTool:
 		return e.click(a.Args)
 	}
-	return sim.Result{Refusal: sim.Refuse(envharness.ClassUnknownTool, "no tool named %q", sim.Clip(a.Name))}
+	return sim.Result{Refusal: rules.UnknownTool(a.Name)}
 }
 
 func (e *episode) search(args json.RawMessage) sim.Result {

@@ -2,12 +2,12 @@ package shop
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -72,15 +72,7 @@ func (p *preset) split(t *task) string {
 	if t.goal.product.index%len(p.categories) >= len(p.categories)-p.heldOut {
 		return "ood"
 	}
-	f := fnv.New64a()
-	f.Write([]byte(t.id))
-	switch f.Sum64() % 10 {
-	case 0:
-		return "validation"
-	case 1:
-		return "test"
-	}
-	return "train"
+	return rules.HashSplit(t.id)
 }
 
 // find returns the task of an id.
@@ -99,7 +91,7 @@ func (s *shop) list(split string) ([]envharness.Task, error) {
 	switch split {
 	case "train", "validation", "test", "ood":
 	default:
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
+		return nil, rules.UnknownSplit(split)
 	}
 	var out []envharness.Task
 	for i := range s.tasks {

@@ -3,8 +3,10 @@ package shop
 import (
 	"errors"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,4 +189,44 @@ func TestGoalsDiffer(t *testing.T) {
 	if len(read) != 20 {
 		t.Errorf("20 goals have %d sentences", len(read))
 	}
+}
+
+// How much of the test split a policy can have met in training, in percent of the goals, as the package comment tells it: the product, with the
+// attributes, with the options as well. The sentences, which have the bound too, all differ.
+func TestOverlap(t *testing.T) {
+	forPresets(func(name string, o *Options) {
+		s := shopOf(o)
+		keys := func(k *task) [3]string {
+			product := strconv.Itoa(k.goal.product.index)
+			attributes := product + "|" + strings.Join(k.goal.attributes, ",")
+			return [3]string{product, attributes, attributes + "|" + strings.Join(k.goal.options, ",")}
+		}
+		met := map[string]bool{}
+		for i := range s.tasks {
+			if k := &s.tasks[i]; k.split == "train" {
+				for _, key := range keys(k) {
+					met[key] = true
+				}
+			}
+		}
+		var shared [3]float64
+		count := 0.
+		for i := range s.tasks {
+			if k := &s.tasks[i]; k.split == "test" {
+				count++
+				for n, key := range keys(k) {
+					if met[key] {
+						shared[n]++
+					}
+				}
+			}
+		}
+		for n := range shared {
+			shared[n] = math.Round(1000*shared[n]/count) / 10
+		}
+		want := map[string][3]float64{"full": {78.2, 12.2, 0.6}, "small": {100, 98.8, 25.6}}[name]
+		if shared != want {
+			t.Errorf("%s: shared with train %v, want %v", name, shared, want)
+		}
+	})
 }

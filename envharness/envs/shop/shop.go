@@ -2,13 +2,12 @@ package shop
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
-	splitter "github.com/throughline-go/throughline/internal/text"
 )
 
 // Options adjusts [New] and [World]. A nil *Options equals &Options{}.
@@ -160,24 +159,12 @@ func (s *shop) describe() envharness.Description {
 
 // vocabulary lists the words that texts and admissible actions can be made of.
 func (s *shop) vocabulary() []string {
-	words := make(map[string]bool)
-	add := func(phrases ...string) {
-		for _, p := range phrases {
-			for _, w := range splitter.Words(p) {
-				words[w] = true
-			}
-		}
-	}
-	add(s.pages.phrases()...)
-	add(searchTool, clickTool, backLink, prevLink, nextLink, buyLink)
+	texts := append(s.pages.phrases(), searchTool, clickTool, backLink, prevLink, nextLink, buyLink)
 	for _, c := range s.categories {
-		add(c.noun, c.use)
-		add(c.attributes...)
-		add(c.colors...)
-		add(c.sizes...)
+		texts = slices.Concat(texts, []string{c.noun, c.use}, c.attributes, c.colors, c.sizes)
 	}
 	for dollars := 10; dollars <= highest/1000*10+40; dollars += 10 { // bounds
-		add(strconv.Itoa(dollars))
+		texts = append(texts, strconv.Itoa(dollars))
 	}
-	return slices.Sorted(maps.Keys(words))
+	return rules.Vocabulary(texts...)
 }
