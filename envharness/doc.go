@@ -42,7 +42,9 @@
 // The components, their order, the black-box policy and the verifier that stays are the paper's. The replay, [Invalid] apart from [Fail],
 // reruns and deadlines, budgets that count every turn, the seeds of legs and of streams, and chains of more than two are ours.
 //
-// Package envtest checks environments, components, verifiers and vector runners for all that this package expects of them.
+// Package envtest checks environments, components, verifiers and vector runners for all that this package expects of them. Package sim makes
+// complete environments of small simulations. Below envs are worlds made so: household, shop, tooldesk, keydoor, chain and game24. Package
+// vector plays many episodes in step.
 //
 // # Cost and determinism
 //

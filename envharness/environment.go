@@ -46,7 +46,8 @@ type Action struct {
 func (a Action) String() string { return strings.TrimSpace(a.Name + " " + string(a.Args)) }
 
 // Text returns the action in words: its name and the values of its arguments in the order of their keys, with spaces between them. Strings
-// stand as they are, other values as JSON. Arguments that are no JSON object stand as they are.
+// stand as they are, other values as JSON. Arguments that are no JSON object stand as they are. Two actions may have the same text: the keys
+// are not told, nor where a string ends, nor a string from a number. Compare actions by their names and arguments.
 func (a Action) Text() string {
 	if len(a.Args) == 0 {
 		return a.Name
@@ -178,6 +179,15 @@ type ToolLister interface {
 	Tools() []Tool
 }
 
+// A TurnLimiter has a limit on turns that differs from one episode to the next. The harness asks after each Reset, and once more after a
+// [Setup]; what it then does with the limit is what it does with [Description].MaxTurns. [Link] asks each of its legs.
+type TurnLimiter interface {
+	// TurnLimit is the number of turns after which the environment truncates the present episode, counted from its start or from the last
+	// [Rewinder] call, and the same throughout. It is at most [Description].MaxTurns, unless that is zero. Zero means that no other limit
+	// is known than that. It is not asked before the first Reset.
+	TurnLimit() int
+}
+
 // A Description is static knowledge about an environment.
 type Description struct {
 	Name   string   `json:"name"`
@@ -194,13 +204,15 @@ type Description struct {
 	Refusals []ErrorClass `json:"refusals,omitempty"`
 	// Vocabulary lists, sorted, every word that the environment's texts and admissible actions are made of, an action read as
 	// [Action.Text] gives it, and Data["task"] where that is a string, the task in words. Words are maximal runs of letters and decimal
-	// digits, in lower case, and every other character that is not white space. Nil means that it is not known, as where names are
-	// invented in each episode.
+	// digits, in lower case, and every other character that is not white space. What a policy is shown besides may have other words: the
+	// Message of [Turn].Error, names and descriptions of tools, and what components write. Nil means that it is not known, as where names
+	// are invented in each episode.
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	// Chance is the pass rate, in [0, 1], that a policy which knows nothing may reach; 0 means about none.
 	Chance float64 `json:"chance,omitempty"`
 	// MaxTurns is the environment's own limit, at which it truncates; zero means none. The harness ends an episode after as many turns,
-	// blocked ones included. To stand behind a [Setup], which takes turns of its own, the environment must be a [Rewinder].
+	// blocked ones included. To stand behind a [Setup], which takes turns of its own, the environment must be a [Rewinder]. Where some
+	// episodes have a lower limit it is the highest of all, and the environment is a [TurnLimiter].
 	MaxTurns int `json:"max_turns,omitempty"`
 	// Deterministic promises that the same task, seed, options and actions give the same transitions and states, but for what is Volatile.
 	// The harness takes the environment at its word and replays each episode before it believes the verdict; see [Harness.Verdict].

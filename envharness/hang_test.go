@@ -107,6 +107,11 @@ func (s *staller) Describe() eh.Description {
 	return s.toy.Describe()
 }
 
+func (s *staller) TurnLimit() int {
+	_ = s.stall.at(context.Background(), "limit", s.closed)
+	return 0
+}
+
 func (s *staller) Close() error {
 	err := s.stall.at(context.Background(), "close", nil)
 	s.once.Do(func() { close(s.closed); s.open.Add(-1) })
@@ -215,6 +220,7 @@ func TestHangs(t *testing.T) {
 		{"state", m{obeys, afterClose, never}, step, eh.EndTimeout, "state: no answer within 1m0s", 0, "read before the first turn"},
 		{"observe", m{obeys, afterClose, never}, step, eh.EndTimeout, "observe: no answer within 1m0s", 0, "asked for before the first turn"},
 		{"tools", m{afterClose, never}, step, eh.EndTimeout, "tools: no answer within 1m0s", 0, "it has no context"},
+		{"limit", m{afterClose, never}, step, eh.EndTimeout, "turn limit: no answer within 1m0s", 0, "it has no context"},
 		{"close", m{never}, step, eh.EndTimeout, "close: no answer within 1m0s", 2, "after the verdict"},
 		{"verifier", m{obeys, never}, step, eh.EndVerifierError, "verifier: no answer within 1m0s", 2, "StepTimeout is for it as well"},
 		{"begin", m{obeys, never}, hook, eh.EndComponentError, "lazy: begin: no answer within 10s", 0, "HookTimeout"},
@@ -508,7 +514,7 @@ func TestHangMany(t *testing.T) {
 // Code that ends its goroutine, as a t.FailNow in it does, spoils its own slot alone.
 func TestGoexit(t *testing.T) {
 	exit := func(place string) *stall { return &stall{place: place} }
-	for _, place := range []string{"open", "reset", "step", "state", "observe", "tools", "begin", "action", "policy", "newPolicy",
+	for _, place := range []string{"open", "reset", "step", "state", "observe", "tools", "limit", "begin", "action", "policy", "newPolicy",
 		"verifier"} {
 		s := exit(place)
 		s.release = nil
@@ -606,4 +612,9 @@ func (l *leaver) Observe(ctx context.Context) (eh.Observation, error) {
 func (l *leaver) Tools() []eh.Tool {
 	l.exit("tools")
 	return l.staller.Tools()
+}
+
+func (l *leaver) TurnLimit() int {
+	l.exit("limit")
+	return l.staller.TurnLimit()
 }

@@ -35,8 +35,10 @@ type Harness struct {
 	snapshotter Snapshotter
 	rewinder    Rewinder
 	toolLister  ToolLister
+	turnLimiter TurnLimiter
 	chain       *chain
-	maxTurns    int // highest number of turns, 0 for none
+	maxTurns    int // highest number of turns in any episode, 0 for none
+	fallback    int // the limit where there is no other, 0 for none
 	watch       *watch
 
 	root      uint64 // last seed that a caller gave
@@ -59,6 +61,7 @@ type Harness struct {
 	cause      error
 	listed     []Tool      // the base's tools
 	tools      []Tool      // after the components
+	turnLimit  int         // what the TurnLimiter says, 0 for none
 	limit      int         // the lowest limit on turns, 0 for none
 	hooked     bool        // some component has a hook that is called in a turn
 	shown      Observation // what was shown last; kept up to date only if hooked
@@ -204,6 +207,7 @@ func (h *Harness) abilities(base Environment) {
 	h.snapshotter, _ = As[Snapshotter](base)
 	h.rewinder, _ = As[Rewinder](base)
 	h.toolLister, _ = As[ToolLister](base)
+	h.turnLimiter, _ = As[TurnLimiter](base)
 	h.chain, _ = As[*chain](base)
 }
 
@@ -273,6 +277,9 @@ func (h *Harness) reset(ctx context.Context, o ResetOptions) (Observation, error
 	if err := h.setup(ctx); err != nil {
 		return Observation{}, err
 	}
+	if err := h.refreshLimit(ctx); err != nil { // a setup may have set what it follows from
+		return Observation{}, err
+	}
 	tools, err := h.refold(ctx)
 	if err != nil {
 		return Observation{}, err
@@ -312,7 +319,7 @@ func (h *Harness) begin(ctx context.Context) error {
 	if err != nil {
 		return h.fault(ctx, EndEnvError, "tools", err)
 	}
-	h.listed, h.hooked, h.limit = copyTools(tools), false, h.maxTurns
+	h.listed, h.hooked = copyTools(tools), false
 	for i := range h.levels {
 		l := &h.levels[i]
 		info := EpisodeInfo{Task: h.task, Seed: h.seed, Rand: RandStream(h.seed, "c/"+l.spec.ID, 0), base: h.desc, tools: tools}
@@ -320,16 +327,13 @@ func (h *Harness) begin(ctx context.Context) error {
 		if err != nil {
 			return h.fault(ctx, EndComponentError, l.spec.ID+": begin", err)
 		}
-		if m := l.hooks.MaxTurns; m > 0 && (h.limit == 0 || m < h.limit) {
-			h.limit = m
-		}
 		h.hooked = h.hooked || l.hooks.Action != nil || l.hooks.Result != nil || l.hooks.Transition != nil || l.hooks.Observe != nil
 		if tools, err = h.toolsHook(ctx, i, tools); err != nil {
 			return err
 		}
 	}
 	h.setTools(tools)
-	return nil
+	return h.refreshLimit(ctx)
 }
 
 // listTools returns the base's tools at present.
@@ -453,6 +457,11 @@ func (h *Harness) step(ctx context.Context, a Action) (*Transition, error) {
 			return nil, err
 		}
 		h.setTools(tools)
+	}
+	if h.chain != nil { // a leg may have begun
+		if err := h.refreshLimit(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return h.outward(ctx, t, t, 0)
 }
@@ -608,10 +617,48 @@ func (h *Harness) limitReached() EndReason {
 			return budgetReason(h.levels[i].spec.ID, "")
 		}
 	}
-	if h.maxTurns > 0 && h.turn >= h.maxTurns {
+	if m := h.ownLimit(); m > 0 && h.turn >= m {
 		return EndMaxTurns
 	}
 	return ""
+}
+
+// refreshLimit asks the base for its limit on the turns of this episode and finds the lowest limit of all.
+func (h *Harness) refreshLimit(ctx context.Context) error {
+	h.turnLimit = 0
+	if h.turnLimiter != nil {
+		n, err := h.askTurnLimit("turn limit")
+		if err != nil {
+			return h.fault(ctx, EndEnvError, "turn limit", err)
+		}
+		h.turnLimit = n
+	}
+	h.limit = h.ownLimit()
+	for i := range h.levels {
+		h.limit = lowerLimit(h.limit, h.levels[i].hooks.MaxTurns)
+	}
+	return nil
+}
+
+// askTurnLimit returns the limit that the base tells, which must be a [TurnLimiter].
+func (h *Harness) askTurnLimit(call string) (int, error) {
+	return watched(h.watch, site{kind: siteBase, call: call}, func() (int, error) { return max(h.turnLimiter.TurnLimit(), 0), nil })
+}
+
+// ownLimit returns the limit on the turns of this episode without those of the components, 0 for none.
+func (h *Harness) ownLimit() int {
+	if m := lowerLimit(h.maxTurns, h.turnLimit); m > 0 {
+		return m
+	}
+	return h.fallback
+}
+
+// lowerLimit returns the lower one of two limits on turns, of which 0 is none.
+func lowerLimit(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // left returns the number of turns left after so many, 0 if no limit is known.

@@ -41,7 +41,8 @@ type LinkOptions struct {
 	// leaves out these and the banner "[switched to new task]" above them.
 	Carry     *int
 	NoContext bool
-	// MaxTurns is the limit on the turns of the whole chain; zero means the sum of the legs' own limits, none if a leg has none.
+	// MaxTurns is the limit on the turns of the whole chain; zero means the sum of the legs' own limits, none if a leg has none. The limit
+	// of a leg is that of its [Description] until the leg begins, and what its [TurnLimiter] says from then on.
 	MaxTurns int
 }
 
@@ -197,6 +198,22 @@ func (c *chain) Tools() []Tool {
 		return nil
 	}
 	return c.harness[c.active].Tools()
+}
+
+// TurnLimit implements [TurnLimiter]. It is the sum of what is known: the limits of the legs that have begun are those of their episodes.
+func (c *chain) TurnLimit() int {
+	if c.o.MaxTurns > 0 || c.desc.MaxTurns == 0 {
+		return 0
+	}
+	sum := 0
+	for i, h := range c.harness {
+		if i <= c.active {
+			sum += h.ownLimit()
+		} else {
+			sum += h.maxTurns
+		}
+	}
+	return sum
 }
 
 // Reset implements [Environment].

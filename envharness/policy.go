@@ -33,5 +33,7 @@ type Turn struct {
 	// Tools are those after all components, nil when the environment does not describe itself. The turns of an episode share the bytes
 	// of the schemas, which are read-only.
 	Tools []Tool
-	Left  int // turns left including this one; 0 means no limit is known
+	// Left is the number of turns left including this one; 0 means no limit is known. In a chain it is that of all legs together; see
+	// [LinkOptions].MaxTurns.
+	Left int
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // replay carries out the log of e on a fresh environment and returns the evidence of that. A result that differs from the logged one,
-// or an end state that does, is an [ErrTamper].
+// or an end state or a limit on turns that does, is an [ErrTamper].
 func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err error) {
 	env, err := watched(h.watch, site{kind: siteBase, call: "replay: open"}, func() (Environment, error) { return h.world.New(ctx) })
 	if err != nil {
@@ -62,6 +62,14 @@ func (h *Harness) replay(ctx context.Context, e Evidence) (fresh Evidence, err e
 	}
 	if fresh.End, err = r.confirm(ctx, "end", e.End); err != nil {
 		return Evidence{}, err
+	}
+	if r.turnLimiter != nil {
+		if r.turnLimit, err = r.askTurnLimit("replay: turn limit"); err != nil {
+			return Evidence{}, fmt.Errorf("replay: turn limit: %w", err)
+		}
+	}
+	if r.turnLimit != h.turnLimit { // blocked turns have been held to it, of which the base knows nothing
+		return Evidence{}, fmt.Errorf("%w: the limit is %d turns, and was %d", ErrTamper, r.turnLimit, h.turnLimit)
 	}
 	fresh.Log, fresh.Options = r.log, bytes.Clone(e.Options)
 	return fresh, nil

@@ -31,7 +31,7 @@ const KindExploration = "exploration"
 // RolloutOptions adjusts [Rollouts] and [Stream]. A nil *RolloutOptions equals &RolloutOptions{}.
 type RolloutOptions struct {
 	Parallel int // rollouts at once; zero means 1
-	// MaxTurns caps each rollout; zero means the environment's own limit, or 50 if it declares none. The lower of both counts.
+	// MaxTurns caps each rollout; zero means the environment's own limit, or 50 if it has none. The lower of both counts.
 	MaxTurns int
 	// Seed fixes the episodes of tasks without a seed of their own: each gets one that depends on Seed and the task's id alone, so
 	// that equal ids get equal episodes.
@@ -527,9 +527,8 @@ func (r *runner) reset(ctx context.Context, task Task) (Observation, error) {
 	}
 	if m := r.o.MaxTurns; m > 0 && (h.maxTurns == 0 || m < h.maxTurns) {
 		h.maxTurns = m
-	} else if h.maxTurns == 0 {
-		h.maxTurns = defaultMaxTurns
 	}
+	h.fallback = defaultMaxTurns
 	obs, err := h.startEpisode(ctx, ResetOptions{Task: task.ID, Seed: new(r.trace.Seed), Options: task.Options})
 	r.note(func(t *Trace) {
 		t.Log, t.Layers, t.Shown, t.Tools = slices.Clone(h.log), h.takeLayers(), obs, h.tools

@@ -13,7 +13,7 @@ import (
 // all other components (the paper's Stage). Then the base's counters are set to zero ([Rewinder]).
 //
 // The reset fails with [ErrStart], naming index and action, if an action is refused or errs or ends the episode, if the counters
-// cannot be rewound although the base declares MaxTurns, if no admissible action is left, or if the verifier does not say [Fail] of the
+// cannot be rewound although the base has a limit on turns, if no admissible action is left, or if the verifier does not say [Fail] of the
 // start. No actions: nothing happens, no rewind either.
 //
 // The actions are the same for every task. For others with each task, give [Rules] of axis S0 with a Start hook.
@@ -145,14 +145,18 @@ func refusal(t *Transition) error {
 
 func (h *Harness) rewind(ctx context.Context) error {
 	if h.rewinder == nil {
-		if h.desc.MaxTurns > 0 {
+		if h.desc.MaxTurns > 0 || h.turnLimit > 0 {
 			return errors.New("the environment has a limit on turns and cannot rewind them: it is no Rewinder")
 		}
 		return nil
 	}
 	err := h.callBase("rewind", func() error { return h.rewinder.RewindCounters(ctx) })
 	if err != nil {
-		return baseFailed(fmt.Errorf("rewind: %w", err))
+		err = fmt.Errorf("rewind: %w", err)
+		if errors.Is(err, ErrEpisodeOver) {
+			return err // the components made it so
+		}
+		return baseFailed(err)
 	}
 	h.public = nil
 	_, err = h.record(LogRewind, Action{}, Transition{})

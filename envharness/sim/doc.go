@@ -17,8 +17,8 @@
 // # Cost
 //
 // Of its own an Env allocates nothing in a step but the memory for the log, which grows by doubling and serves one episode after the other,
-// and spends less than 100 ns; a verifier or a snapshot that replays does not ask for what would be shown. A snapshot has about 50 bytes
-// and the arguments for each action.
+// and spends less than 100 ns. A verifier that replays does not ask for what would be shown; nor does a snapshot, but for the texts of a
+// [Narrator], which may be told again. A snapshot has about 50 bytes and the arguments for each action.
 //
 // All of this is ours; EnvHarness (arXiv:2608.19880) asks for environments with deterministic resets.
 package sim

@@ -63,8 +63,8 @@ func (s *Simulation) checkOptions(raw json.RawMessage) error {
 }
 
 // An Env is an [envharness.Environment] that plays the episodes of a [Simulation]. It also implements [envharness.Observer],
-// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TaskLister] and
-// [envharness.Oracle]. Use [Simulation.New]; the methods other than Close are for one goroutine at a time.
+// [envharness.Stater], [envharness.Snapshotter], [envharness.Rewinder], [envharness.Describer], [envharness.TurnLimiter],
+// [envharness.TaskLister] and [envharness.Oracle]. Use [Simulation.New]; the methods other than Close are for one goroutine at a time.
 //
 // An [Episode] that breaks its promises in Step, or panics there, has failed: that call returns an error, or the panic, and so does every
 // later one that needs the episode, until the next Reset.
@@ -81,6 +81,7 @@ var _ interface {
 	envharness.Snapshotter
 	envharness.Rewinder
 	envharness.Describer
+	envharness.TurnLimiter
 	envharness.TaskLister
 	envharness.Oracle
 } = (*Env)(nil)
@@ -154,6 +155,15 @@ func (e *Env) Describe() envharness.Description {
 	d := e.sim.Description
 	d.Deterministic = true
 	return d
+}
+
+// TurnLimit returns the turns after which the present episode is truncated: the limit of a [Limiter], or MaxTurns if that is lower; 0 before
+// the first Reset. A rewind starts the count anew and leaves the limit.
+func (e *Env) TurnLimit() int {
+	if e.now == nil {
+		return 0
+	}
+	return e.now.limit
 }
 
 // Tasks lists the tasks of a split.

@@ -65,8 +65,9 @@ type Settable interface {
 	Set(settings json.RawMessage) error
 }
 
-// A Limiter is an [Episode] with a limit of its own on its turns, where tasks need more or fewer of them.
+// A Limiter is an [Episode] with a limit of its own on its turns, where tasks need more or fewer of them. Policies and components are shown
+// the turns left of this limit; see [envharness.TurnLimiter].
 type Limiter interface {
-	// Limit is that limit, 1 or more. The lower one of it and MaxTurns of the [envharness.Description] holds.
+	// Limit is that limit, 1 or more, asked once at the start. The lower one of it and MaxTurns of the [envharness.Description] holds.
 	Limit() int
 }

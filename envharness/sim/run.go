@@ -17,6 +17,7 @@ type run struct {
 	task     string
 	episode  Episode
 	narrator Narrator // the episode, or nil
+	silent   bool     // nothing will be shown, so that no replies are kept
 	limit    int
 	turn     int
 	over     bool
@@ -41,6 +42,7 @@ type call struct {
 	name     string
 	from, to int    // where in args its arguments are
 	reply    string // the text after it, of a narrator
+	refused  bool
 }
 
 // keptArgs bounds the memory for arguments that a log keeps for the next episode.
@@ -121,8 +123,8 @@ func (r *run) act(a envharness.Action, t *envharness.Transition) error {
 		t.Truncated, t.Reason = true, "max_turns"
 	}
 	r.over, r.dirty, r.retold = t.Ended(), true, false
-	c := call{name: a.Name, from: from, to: len(r.log.args)}
-	if r.narrator != nil {
+	c := call{name: a.Name, from: from, to: len(r.log.args), refused: res.Refusal != nil}
+	if r.narrator != nil && !r.silent {
 		c.reply = r.episode.Text()
 	}
 	r.log.calls = append(r.log.calls, c)
@@ -166,14 +168,17 @@ func (r *run) show() {
 	}
 }
 
-// story tells a narrator's episode from its opening on.
+// story tells a narrator's episode from its opening on, without what was refused.
 func (r *run) story() string {
 	var b strings.Builder
 	b.WriteString(r.narrator.Opening())
-	for i, c := range r.log.calls {
-		if i == 0 {
-			b.WriteString("\nDone so far:")
+	heading := "\nDone so far:"
+	for _, c := range r.log.calls {
+		if c.refused {
+			continue
 		}
+		b.WriteString(heading)
+		heading = ""
 		b.WriteByte('\n')
 		b.WriteString(r.log.action(c).Text())
 		b.WriteString(" -> ")

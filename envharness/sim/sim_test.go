@@ -59,18 +59,17 @@ func TestConformance(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		s      *Simulation
-		limit  int
 		reason string
 	}{
-		{"bare", walks(bare), 0, "no ability"},
-		{"plans", walks(plans), 0, "a planner"},
-		{"tells", tellingWalks(), 8, "a narrator with settings and a limit of 5+3"},
+		{"bare", walks(bare), "no ability"},
+		{"plans", walks(plans), "a planner"},
+		{"tells", tellingWalks(), "a narrator with settings and limits of 5+3, 3+3 and 12"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "" {
 				t.Error("case without a reason")
 			}
-			envtest.Environment{New: tt.s.World().New, SeedBlind: true, MaxTurns: tt.limit}.Run(t)
+			envtest.Environment{New: tt.s.World().New, SeedBlind: true, Tasks: must(tt.s.Tasks("train"))}.Run(t)
 		})
 		if tt.name != "bare" {
 			t.Run(tt.name+" verifier", func(t *testing.T) {
@@ -184,8 +183,19 @@ func TestVerifyReplays(t *testing.T) {
 		p := play(t, s, rapid.SampledFrom([]string{"", "3", "9"}).Draw(rt, "task"))
 		for goes := true; goes && len(p.ev.Log) < 40; {
 			goes = p.move(rt)
-			p.ev.End = must(p.env.State(ctx))
-			got, err := s.Verify(ctx, p.ev)
+			ev := p.ev
+			ev.End = must(p.env.State(ctx))
+			ev.Log = slices.Clone(ev.Log) // what comes before a rewind is part of a start
+			for i := range ev.Log {
+				if ev.Log[i].Kind == envharness.LogRewind {
+					for k := range ev.Log[:i] {
+						if ev.Log[k].Kind == envharness.LogStep {
+							ev.Log[k].Kind = envharness.LogReplay
+						}
+					}
+				}
+			}
+			got, err := s.Verify(ctx, ev)
 			if d := cmp.Diff(p.env.now.episode.Verdict(), got); err != nil || d != "" {
 				rt.Fatalf("%v (-want +got):\n%s", err, d)
 			}
@@ -264,7 +274,7 @@ func TestRewindTells(t *testing.T) {
 	}
 	step(t, e, goTo("right"))
 	step(t, e, envharness.Action{Name: "go", Args: json.RawMessage(`{"to":1}`)})
-	want := opening + "\nDone so far:\ngo right -> you go right\ngo 1 -> refused: bad_args"
+	want := opening + "\nDone so far:\ngo right -> you go right" // and what was refused is not
 	for range 2 { // again it is the same
 		if err := e.RewindCounters(ctx); err != nil {
 			t.Fatal(err)
@@ -610,23 +620,33 @@ func TestVerifyRefuses(t *testing.T) {
 		{"options", func(ev *envharness.Evidence) { ev.Options = json.RawMessage(`{"a":1}`) }, "options", "another episode"},
 		{"no log", func(ev *envharness.Evidence) { ev.Log = nil }, "the log of 0 entries does not begin with a reset", "nothing happened"},
 		{"no reset", func(ev *envharness.Evidence) { ev.Log = ev.Log[1:] }, "does not begin with a reset", "a start is missing"},
-		{"two resets", func(ev *envharness.Evidence) { ev.Log[2].Kind = envharness.LogReset }, `log entry 2: kind "reset" in mid-episode`, "one episode"},
+		{"two resets", func(ev *envharness.Evidence) { ev.Log[2].Kind = envharness.LogReset }, `log entry 2: kind "reset" after the first turn`, "one episode"},
+		{"two resets at once", func(ev *envharness.Evidence) { ev.Log[1].Kind = envharness.LogReset }, `log entry 1: kind "reset" in mid-episode`,
+			"one episode"},
 		{"after the end", func(ev *envharness.Evidence) { ev.Log = append(ev.Log, ev.Log[1]) }, "log entry 6: the episode was over", "E09"},
 		{"rewound after the end", func(ev *envharness.Evidence) {
 			ev.Log = append(ev.Log, envharness.LogEntry{Kind: envharness.LogRewind})
-		}, "log entry 6: the episode was over", "E09"},
+		}, `log entry 6: kind "rewind" after the first turn`, "turns would not count"},
+		{"rewound between", func(ev *envharness.Evidence) {
+			ev.Log = slices.Insert(ev.Log, 3, envharness.LogEntry{Kind: envharness.LogRewind})
+		}, `log entry 3: kind "rewind" after the first turn`, "turns would not count"},
+		{"over before the first turn", func(ev *envharness.Evidence) {
+			for i := range ev.Log[1:] {
+				ev.Log[1+i].Kind = envharness.LogReplay
+			}
+		}, "log entry 5: an action before the first turn ends the episode", "nobody played"},
 		{"unknown kind", func(ev *envharness.Evidence) { ev.Log[2].Kind = "undo" }, `kind "undo"`, "cannot be replayed"},
 		{"left out", func(ev *envharness.Evidence) { ev.Log = slices.Delete(ev.Log, 1, 3) }, "recorded end state: it is not the one", "two turns less"},
 		{"other end", func(ev *envharness.Evidence) {
 			ev.End = bytes.Replace(ev.End, []byte(`"at":2`), []byte(`"at":3`), 1)
 		}, "recorded end state: it is not the one", "the record was changed"},
 		{"cut end", func(ev *envharness.Evidence) { ev.End = ev.End[:5] }, "recorded end state", "no JSON"},
-		{"patch of what is done", func(ev *envharness.Evidence) { ev.Log[2] = patch(`{"/calls":[[]]}`) }, `log entry 2: "/calls" is not mutable`,
+		{"patch of what is done", func(ev *envharness.Evidence) { ev.Log[1] = patch(`{"/calls":[[]]}`) }, `log entry 1: "/calls" is not mutable`,
 			"no harness sets it"},
-		{"patch beside", func(ev *envharness.Evidence) { ev.Log[2] = patch(`{"/start/goals":1}`) }, "not mutable", "whole names"},
-		{"patch below", func(ev *envharness.Evidence) { ev.Log[2] = patch(`{"/start/goal/x":1}`) }, "there is nothing below a value", "a number"},
-		{"patch refused", func(ev *envharness.Evidence) { ev.Log[2] = patch(`{"/start/goal":7}`) }, "a goal must be in the corridor", "Set"},
-		{"patch is no object", func(ev *envharness.Evidence) { ev.Log[2] = patch(`[]`) }, "log entry 2: json", "it names nothing"},
+		{"patch beside", func(ev *envharness.Evidence) { ev.Log[1] = patch(`{"/start/goals":1}`) }, "not mutable", "whole names"},
+		{"patch below", func(ev *envharness.Evidence) { ev.Log[1] = patch(`{"/start/goal/x":1}`) }, "there is nothing below a value", "a number"},
+		{"patch refused", func(ev *envharness.Evidence) { ev.Log[1] = patch(`{"/start/goal":7}`) }, "a goal must be in the corridor", "Set"},
+		{"patch is no object", func(ev *envharness.Evidence) { ev.Log[1] = patch(`[]`) }, "log entry 1: json", "it names nothing"},
 	} {
 		ev := evidence()
 		tt.edit(&ev)
@@ -650,11 +670,18 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-// Who replays has no use for what is shown, and it is not made: neither by the verifier nor for each call of a snapshot or each rewind.
+// Who replays has no use for what is shown, and it is not made: not at all by the verifier, and not for each call of a snapshot or each rewind,
+// but for the replies that a narrator may have to tell again.
 func TestReplaysMakeNoTexts(t *testing.T) {
 	counts := new(shownCounts)
-	s := walks(func(w *walk) Episode { w.calls = counts; return w })
-	ev := envharness.Evidence{Log: []envharness.LogEntry{{Kind: envharness.LogReset}}}
+	s := tellingWalks()
+	s.Start = func(string) (Episode, error) { return told{planned{&walk{Width: 9, Goal: 2, calls: counts}}}, nil }
+	ev := envharness.Evidence{Log: []envharness.LogEntry{
+		{Kind: envharness.LogReset},
+		{Kind: envharness.LogReplay, Action: goTo("right")},
+		{Kind: envharness.LogPatch, Action: envharness.Action{Name: "patch", Args: json.RawMessage(`{"/start/goal":3}`)}},
+		{Kind: envharness.LogRewind},
+	}}
 	for range 11 {
 		ev.Log = append(ev.Log, envharness.LogEntry{Kind: envharness.LogStep, Action: goTo("right")})
 	}
@@ -665,15 +692,15 @@ func TestReplaysMakeNoTexts(t *testing.T) {
 	e := open(t, s, "")
 	snap := string(must(e.Snapshot(ctx)))
 	const calls = 5000
-	one := `[{"name":"go","args":"{\"to\":\"up\"}"}],`
-	many := strings.Replace(snap, `[[]]`, "["+strings.Repeat(one, calls)+"[]]", 1)
+	two := `[{"name":"go","args":"{\"to\":\"right\"}"}],[{"name":"go","args":"{\"to\":\"left\"}"}],`
+	many := strings.Replace(snap, `[[]]`, "["+strings.Repeat(two, calls/2)+"[]]", 1)
 	*counts = shownCounts{}
 	if err := e.Restore(ctx, envharness.State(many)); err != nil {
 		t.Fatal(err)
 	}
 	o := must(e.Observe(ctx))
-	if n := strings.Count(o.Text, "\ngo up -> refused: not_found"); n != calls {
-		t.Errorf("%d calls are told, want %d", n, calls)
+	if n := strings.Count(o.Text, "\ngo right -> you go right\ngo left -> you go left"); n != calls/2 {
+		t.Errorf("%d pairs of calls are told, want %d", n, calls/2)
 	}
 	if *counts != (shownCounts{text: calls, data: 1, actions: 1, opening: 1}) {
 		t.Errorf("%+v, want one text a call, and the rest once", *counts)
@@ -691,7 +718,7 @@ func TestRestoreRefuses(t *testing.T) {
 	step(t, e, envharness.Action{Name: "nosuch"})
 	s := string(must(e.Snapshot(ctx)))
 	want := `{"world":"walks","version":1,"task":"5","start":{"goal":2},"calls":[[{"name":"go","args":"{\"to\":\"right\"}"},` +
-		`{"name":{"base64":"/zw="},"args":{"base64":"/g=="}}],[{"name":"nosuch","args":""}]]}`
+		`{"name":{"base64":"/zw="},"args":{"base64":"/g=="},"refused":true}],[{"name":"nosuch","args":"","refused":true}]]}`
 	if s != want {
 		t.Fatalf("got  %s\nwant %s", s, want)
 	}
@@ -708,6 +735,9 @@ func TestRestoreRefuses(t *testing.T) {
 		{"unknown field of a call", change(`{"name":"nosuch"`, `{"turn":1,"name":"nosuch"`), "it holds what it should not", "nobody would restore it"},
 		{"unknown field of a setting", change(`"goal":2`, `"goal":2,"gold":1`), "it holds what it should not", "nobody would restore it"},
 		{"field in other letters", change(`"task"`, `"TASK"`), "it holds what it should not", "encoding/json takes it"},
+		{"a refused call that was not", change(`"args":"","refused":true`, `"args":""`), `"nosuch": refused is true, and was false`,
+			"another start would undo what was done"},
+		{"a call that was not refused", change(`"}"}`, `"}","refused":true}`), `"go": refused is false, and was true`, "as well"},
 		{"a call without arguments", change(`,"args":""`, ""), "it holds what it should not", "a snapshot writes them"},
 		{"arguments are no text", change(`"args":""`, `"args":[]`), "cannot unmarshal", "a snapshot writes a text"},
 		{"base64 of what is UTF-8", change(`"args":""`, `"args":{"base64":""}`), "it holds what it should not", "one form for each"},
@@ -720,7 +750,7 @@ func TestRestoreRefuses(t *testing.T) {
 		{"no lists", s[:strings.Index(s, `"calls"`)] + `"calls":[{"name":"nosuch","args":""}]}`, "cannot unmarshal", "a list for each rewind"},
 		{"calls missing", s[:strings.Index(s, `,"calls"`)] + "}", "lacks something", "a snapshot writes them"},
 		{"calls null", s[:strings.Index(s, `"calls"`)] + `"calls":null}`, "lacks something", "a snapshot writes a list"},
-		{"list null", change(`[{"name":"nosuch","args":""}]`, "null"), "lacks something", "a snapshot writes a list"},
+		{"list null", change(`[{"name":"nosuch","args":"","refused":true}]`, "null"), "lacks something", "a snapshot writes a list"},
 		{"cut short", s[:len(s)-1], "unexpected end", "no JSON"},
 		{"two objects", s + s, "invalid character", "one JSON object"},
 		{"deep", strings.Repeat(`{"start":`, 20000), "exceeded max depth", "bounded"},
@@ -757,7 +787,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := tellingWalks().restore(canceled, "5", envharness.State(s)); !errors.Is(err, context.Canceled) {
+	if _, err := tellingWalks().restore(canceled, "5", envharness.State(s), false); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -860,4 +890,62 @@ func FuzzRestore(f *testing.F) {
 			t.Fatalf("turn %d of %d", e.now.turn, e.now.limit)
 		}
 	})
+}
+
+// A policy is shown the turns left of the limit that holds, and blocked turns are held to it, after a setup as well.
+func TestTurnLimit(t *testing.T) {
+	e := tellingWalks().New()
+	if n := e.TurnLimit(); n != 0 {
+		t.Errorf("a limit of %d turns before the first reset", n)
+	}
+	for _, tt := range []struct {
+		task   string
+		limit  int
+		reason string
+	}{{"5", 8, "5+3"}, {"3", 6, "3+3"}, {"9", 12, "MaxTurns is as high"}, {"", 8, "the default task"}} {
+		must(e.Reset(ctx, envharness.ResetOptions{Task: tt.task}))
+		step(t, e, goTo("right"))
+		snap := must(e.Snapshot(ctx))
+		if err := e.Restore(ctx, snap); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.RewindCounters(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.TurnLimit(); n != tt.limit {
+			t.Errorf("%q: a limit of %d turns, want %d (%s)", tt.task, n, tt.limit, tt.reason)
+		}
+	}
+	spec := envharness.ComponentSpec{Tag: "block", Axis: envharness.AxisAction}
+	block := envharness.Rules(spec, func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+		return envharness.Hooks{Action: func(_ context.Context, _ envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
+			if a.Name == "stop" {
+				return envharness.BlockAction("not yet"), nil
+			}
+			return envharness.PassAction(), nil
+		}}, nil
+	})
+	stack := []envharness.Component{envharness.Setup{Actions: []envharness.Action{goTo("right"), goTo("left")}}, block}
+	for _, name := range []string{"stop", "fly"} {
+		var left []int
+		traces, err := envharness.Rollouts(ctx, tellingWalks().World(), stack, func(int) (envharness.Policy, error) {
+			return envharness.PolicyFunc(func(_ context.Context, turn envharness.Turn) (envharness.Action, error) {
+				left = append(left, turn.Left)
+				return envharness.Action{Name: name}, nil
+			}), nil
+		}, []envharness.Task{{ID: "3"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(left, []int{6, 5, 4, 3, 2, 1}) {
+			t.Errorf("%s: %v turns left", name, left)
+		}
+		got := traces[0]
+		if last := got.Turns[len(got.Turns)-1].Shown; !last.Truncated || last.Reason != "max_turns" {
+			t.Errorf("%s: %+v", name, last)
+		}
+		if got.Verdict.Status != envharness.Fail || got.Verdict.Unreplayed || got.End.Infra() {
+			t.Errorf("%s: end %s, %+v, %s", name, got.End, got.Verdict, got.Cause)
+		}
+	}
 }

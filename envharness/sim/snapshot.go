@@ -27,8 +27,9 @@ type snapshot struct {
 
 // A made call is an action as it came, whatever its bytes were.
 type made struct {
-	Name text `json:"name"`
-	Args text `json:"args"`
+	Name    text `json:"name"`
+	Args    text `json:"args"`
+	Refused bool `json:"refused,omitempty"` // so that another start cannot undo what was done, or do what was not
 }
 
 // text is a string that JSON cannot hold if it is not UTF-8. It is then an object.
@@ -101,7 +102,11 @@ func (r *run) snapshot() (envharness.State, error) {
 			b = append(b, ',')
 		}
 		b = appendText(append(b, `{"name":`...), c.name)
-		b = append(appendText(append(b, `,"args":`...), args[c.from:c.to]), '}')
+		b = appendText(append(b, `,"args":`...), args[c.from:c.to])
+		if c.refused {
+			b = append(b, `,"refused":true`...)
+		}
+		b = append(b, '}')
 	}
 	for range rewound {
 		b = append(b, `],[`...)
@@ -110,12 +115,13 @@ func (r *run) snapshot() (envharness.State, error) {
 }
 
 // Restore goes to where an environment of the same simulation was at the snapshot, by carrying out its actions again. It must have been
-// reset to the same task. What no such environment can have written, in this version, is an error, and changes nothing.
+// reset to the same task. What no such environment can have written, read as JSON and in this version, is an error, and changes nothing; so
+// is another start with which an action would be refused that was not, or carried out though it was refused.
 func (e *Env) Restore(ctx context.Context, s envharness.State) error {
 	if err := e.playing(ctx); err != nil {
 		return err
 	}
-	fresh, err := e.sim.restore(ctx, e.now.task, s)
+	fresh, err := e.sim.restore(ctx, e.now.task, s, false)
 	if err != nil {
 		return e.sim.fail(fmt.Errorf("restore: %w", err))
 	}
@@ -123,8 +129,8 @@ func (e *Env) Restore(ctx context.Context, s envharness.State) error {
 	return nil
 }
 
-// restore makes the run of a snapshot.
-func (s *Simulation) restore(ctx context.Context, task string, state envharness.State) (*run, error) {
+// restore makes the run of a snapshot, a silent one if nothing of it will be shown.
+func (s *Simulation) restore(ctx context.Context, task string, state envharness.State, silent bool) (*run, error) {
 	var snap snapshot
 	if err := json.Unmarshal(state, &snap); err != nil {
 		return nil, err
@@ -140,6 +146,7 @@ func (s *Simulation) restore(ctx context.Context, task string, state envharness.
 	if err != nil {
 		return nil, err
 	}
+	r.silent = silent
 	var t envharness.Transition
 	for i, list := range snap.Calls {
 		if i > 0 {
@@ -156,6 +163,9 @@ func (s *Simulation) restore(ctx context.Context, task string, state envharness.
 			}
 			if err := r.act(envharness.Action{Name: string(c.Name), Args: json.RawMessage(c.Args)}, &t); err != nil {
 				return nil, err
+			}
+			if refused := t.Error != nil; refused != c.Refused {
+				return nil, fmt.Errorf("list %d, call %d, %.40q: refused is %t, and was %t", i, k, c.Name, refused, c.Refused)
 			}
 		}
 	}

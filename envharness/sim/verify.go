@@ -13,7 +13,7 @@ import (
 )
 
 // Verify replays the log on a fresh episode and returns the episode's verdict. What was shown or rewarded has no say. An unknown task, a
-// log that does not begin with its only reset or goes on after the end, or a recorded end state other than the replay's is an error. It
+// log that does not begin with its only reset, in which anything but turns follows the first turn, or that goes on after the end, or a recorded end state other than the replay's is an error. It
 // is safe for concurrent use.
 func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envharness.Verdict, error) {
 	if err := s.checkOptions(ev.Options); err != nil {
@@ -23,11 +23,17 @@ func (s *Simulation) Verify(ctx context.Context, ev envharness.Evidence) (envhar
 	if err != nil {
 		return envharness.Verdict{}, s.fail(err)
 	}
+	r.silent = true
 	if len(ev.Log) == 0 || ev.Log[0].Kind != envharness.LogReset {
 		return envharness.Verdict{}, s.fail(fmt.Errorf("the log of %d entries does not begin with a reset", len(ev.Log)))
 	}
+	played := false
 	for i, entry := range ev.Log[1:] {
 		err := ctx.Err()
+		if played && entry.Kind != envharness.LogStep {
+			err = fmt.Errorf("kind %.40q after the first turn", entry.Kind)
+		}
+		played = played || entry.Kind == envharness.LogStep
 		if err == nil {
 			err = r.redo(ctx, entry)
 		}
@@ -59,7 +65,13 @@ func (r *run) redo(ctx context.Context, entry envharness.LogEntry) error {
 	switch entry.Kind {
 	case envharness.LogReplay, envharness.LogStep:
 		var t envharness.Transition
-		return r.act(entry.Action, &t)
+		if err := r.act(entry.Action, &t); err != nil {
+			return err
+		}
+		if r.over && entry.Kind == envharness.LogReplay {
+			return errors.New("an action before the first turn ends the episode")
+		}
+		return nil
 	case envharness.LogRewind:
 		return r.rewind()
 	case envharness.LogPatch:
@@ -93,7 +105,7 @@ func (r *run) patch(ctx context.Context, args json.RawMessage) error {
 	if snap, err = envharness.CanonicalJSON(doc); err != nil {
 		return err
 	}
-	fresh, err := r.sim.restore(ctx, r.task, snap)
+	fresh, err := r.sim.restore(ctx, r.task, snap, r.silent)
 	if err != nil {
 		return err
 	}

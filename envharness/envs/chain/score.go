@@ -23,6 +23,9 @@ const (
 	seaForgiven    = 100  // episodes
 )
 
+// maxReturn bounds what an episode can return: 100 steps pay at most 1 each, and the chain with the bonus 1.1 once.
+const maxReturn = 101
+
 // Score returns bsuite's score of a learner, in [0, 1], from its episodes in the order in which they were played. The settings may
 // be mixed; only the first [Setting].Episodes of each count, and only settings that were played.
 //
@@ -34,7 +37,7 @@ const (
 //
 // What is optimal scores 1; what draws its actions scores 0.2 in discounting_chain, and else, in a whole run, about 0. The short sweeps
 // score in the same way; drawn actions solve the smallest of their seas now and then. An unknown experiment or setting, a return that is
-// not finite and no results are errors.
+// out of reach and no results are errors.
 func (e Experiment) Score(results []Result) (float64, error) {
 	d, ok := e.design()
 	if !ok {
@@ -49,8 +52,8 @@ func (e Experiment) Score(results []Result) (float64, error) {
 		if !ok {
 			return 0, fmt.Errorf("chain: %s: result %d: setting %d is none of %v", e, i, r.Setting, d.numbers)
 		}
-		if math.IsNaN(r.Return) || math.IsInf(r.Return, 0) {
-			return 0, fmt.Errorf("chain: %s: result %d: return %v, want a finite number", e, i, r.Return)
+		if !(math.Abs(r.Return) <= maxReturn) {
+			return 0, fmt.Errorf("chain: %s: result %d: return %v, want a number from -%d to %[4]d", e, i, r.Return, maxReturn)
 		}
 		if runs[at].episodes < d.episodes {
 			runs[at].add(r)

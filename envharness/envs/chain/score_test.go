@@ -173,7 +173,7 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s, %s: %v, %v, want %v", tt.experiment, tt.reason, got, err, tt.want)
 		}
 	}
-	for _, bad := range [][]Result{nil, {}, {{Setting: 11}}, {{Setting: 1, Return: math.NaN()}}, {{Setting: 1, Return: math.Inf(-1)}}} {
+	for _, bad := range [][]Result{nil, {}, {{Setting: 11}}, {{Setting: 1, Return: math.NaN()}}, {{Setting: 1, Return: math.Inf(-1)}}, {{Setting: 1, Return: 1e308}}} {
 		if got, err := UmbrellaLength.Score(bad); err == nil {
 			t.Errorf("%v scores %v, want an error", bad, got)
 		}

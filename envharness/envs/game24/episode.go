@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -43,7 +44,7 @@ func (e *episode) act(a envharness.Action) *envharness.ActionError {
 		return e.combine(a.Args)
 	}
 	if a.Name != restartTool && a.Name != stopTool {
-		return sim.Refuse(envharness.ClassUnknownTool, "no tool named %q", sim.Clip(a.Name))
+		return rules.UnknownTool(a.Name)
 	}
 	if _, refusal := sim.Args(a.Args); refusal != nil {
 		return refusal

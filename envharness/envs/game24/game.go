@@ -39,7 +39,7 @@ func simulation(o *Options) *sim.Simulation {
 			return &episode{loose: loose, start: h, numbers: h}, nil
 		},
 		DefaultTask: defaultTask,
-		Tasks:       listTasks,
+		Tasks:       taskLists(),
 		Shortest:    true,
 	}
 }

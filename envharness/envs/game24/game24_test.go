@@ -772,7 +772,7 @@ func TestNullPolicies(t *testing.T) {
 	r := envharness.RandStream(1, "policy/0", 0)
 	passed, played := 0, 0
 	for _, split := range []string{"validation", "test"} {
-		tasks, err := listTasks(split)
+		tasks, err := taskLists()(split)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -869,10 +869,42 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 func BenchmarkTasks(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := listTasks("train"); err != nil {
-			b.Fatal(err)
+	for _, bm := range []struct {
+		name string
+		list func(split string) ([]envharness.Task, error)
+	}{
+		{"first call", func(split string) ([]envharness.Task, error) { return taskLists()(split) }},
+		{"later call", taskLists()},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := bm.list("train"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// The lists are made once for all environments of a world; what a caller does with one is not seen by the next.
+func TestTasksAreTheCallers(t *testing.T) {
+	lists := taskLists()
+	list := func(split string) []envharness.Task {
+		tasks, err := lists(split)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return tasks
+	}
+	first := list("validation")
+	want := slices.Clone(first)
+	first[0].ID = "changed"
+	_ = append(first[:1], first[2:]...)
+	if d := cmp.Diff(want, list("validation")); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+	if n := testing.AllocsPerRun(10, func() { list("validation") }); n > 2 {
+		t.Errorf("%v allocations in a later call", n)
 	}
 }

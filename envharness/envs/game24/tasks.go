@@ -2,11 +2,13 @@ package game24
 
 import (
 	"fmt"
-	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -58,35 +60,32 @@ func (h hand) split() string {
 	if whole(familiar).less(h.v[3]) {
 		return "ood"
 	}
-	f := fnv.New64a()
-	f.Write([]byte(h.taskID()))
-	switch f.Sum64() % 10 {
-	case 0:
-		return "validation"
-	case 1:
-		return "test"
-	}
-	return "train"
+	return rules.HashSplit(h.taskID())
 }
 
-// listTasks returns the solvable hands of a split in ascending order.
-func listTasks(split string) ([]envharness.Task, error) {
-	switch split {
-	case "train", "validation", "test", "ood":
-	default:
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(split))
+// taskLists returns a function that lists the tasks of a split. The hands are solved once, on its first call.
+func taskLists() func(split string) ([]envharness.Task, error) {
+	lists := sync.OnceValue(solvableHands)
+	return func(split string) ([]envharness.Task, error) {
+		switch split {
+		case "train", "validation", "test", "ood":
+			return slices.Clone(lists()[split]), nil // the caller's
+		}
+		return nil, rules.UnknownSplit(split)
 	}
-	var out []envharness.Task
+}
+
+// solvableHands returns the tasks of the splits, each in ascending order.
+func solvableHands() map[string][]envharness.Task {
+	out := make(map[string][]envharness.Task)
 	var s solver // always strict, so that the splits are the same with every option
 	for h := range allHands {
-		if h.split() != split {
-			continue
-		}
 		if _, ok := s.solve(h); ok {
-			out = append(out, envharness.Task{ID: h.taskID(), Split: split})
+			split := h.split()
+			out[split] = append(out[split], envharness.Task{ID: h.taskID(), Split: split})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // allHands yields the 1,820 hands in ascending order.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -30,15 +31,11 @@ func tools() []envharness.Tool {
 				`"op":{"description":"operation","enum":["add","sub","mul","div"],"type":"string"}},` +
 				`"required":["i","j","op"],"type":"object"}`),
 		},
-		{Name: restartTool, Description: "Bring the numbers of the start back.", Schema: noArgs()},
+		{Name: restartTool, Description: "Bring the numbers of the start back.", Schema: rules.NoArgs()},
 		{
-			Name: stopTool, Description: "End the game. It is won if one number is left and that number is 24.", Schema: noArgs(), Submits: true,
+			Name: stopTool, Description: "End the game. It is won if one number is left and that number is 24.", Schema: rules.NoArgs(), Submits: true,
 		},
 	}
-}
-
-func noArgs() json.RawMessage {
-	return json.RawMessage(`{"additionalProperties":false,"properties":{},"type":"object"}`)
 }
 
 // parseMove validates the arguments of combine for a list of n numbers.

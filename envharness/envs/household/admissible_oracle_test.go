@@ -152,7 +152,7 @@ func TestTables(t *testing.T) {
 		for group := range slices.Chunk(kinds, 20) {
 			// An ottoman takes everything back. All is at the same place and open.
 			scene := household.Scene{
-				Receptacles: []household.Receptacle{{Name: "ottoman 1"}, {Name: kind + " 2", Open: is(opening, kind)}, {Name: "bed 3", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "ottoman 1", Location: 2}, {Name: kind + " 2", Location: 2, Open: is(opening, kind)}, {Name: "bed 3", Location: 1}},
 				Objects:     []household.Object{{Name: "desklamp 1", In: "bed 3"}},
 				Goal:        household.Goal{Kind: household.LookInLight, Object: "pen", Receptacle: "desklamp"},
 			}
@@ -184,7 +184,7 @@ func TestTables(t *testing.T) {
 // What is not precisely a command is refused: nothing is trimmed, guessed or lowered in case.
 func TestNearlyCommands(t *testing.T) {
 	scene := household.Scene{
-		Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 0}, {Name: "drawer 1", Location: 0}, {Name: "desk 1", Location: 1}},
+		Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 2}, {Name: "drawer 1", Location: 2}, {Name: "desk 1", Location: 1}},
 		Objects:     []household.Object{{Name: "mug 1", In: "shelf 1"}, {Name: "desklamp 1", In: "desk 1"}},
 		Goal:        household.Goal{Kind: household.PickAndPlace, Object: "mug", Receptacle: "desk"},
 	}

@@ -75,7 +75,7 @@ func (d demonstration) scene(t *testing.T) (household.Scene, map[string]bool) {
 	for i, name := range read(d.room).items {
 		if takes[typeOf(name)] != nil {
 			index[name] = len(s.Receptacles)
-			s.Receptacles = append(s.Receptacles, household.Receptacle{Name: name, Location: i})
+			s.Receptacles = append(s.Receptacles, household.Receptacle{Name: name, Location: i + 1})
 		}
 	}
 	fixed := map[string]bool{} // has a door here and none in the demonstration

@@ -141,7 +141,7 @@ func (e *episode) furnish(given []Receptacle) error {
 		typ, ok := receptacleTypeOf(name)
 		switch _, twice := e.byName[g.Name]; {
 		case !ok:
-			return fmt.Errorf("receptacle %q: unknown type", sim.Clip(g.Name))
+			return fmt.Errorf("receptacle %q: unknown type, want one of %s", sim.Clip(g.Name), strings.Join(receptacleNames[:], ", "))
 		case twice:
 			return fmt.Errorf("receptacle %q: the name occurs twice", g.Name)
 		case g.Open && !typ.openable():
@@ -156,7 +156,7 @@ func (e *episode) furnish(given []Receptacle) error {
 			e.start.open |= single(i)
 		}
 		for k := range given[:i+1] {
-			if given[k].Location == g.Location {
+			if k == i || g.Location != 0 && given[k].Location == g.Location {
 				e.receptacles[i].near |= single(k)
 				e.receptacles[k].near |= single(i)
 			}
@@ -179,7 +179,7 @@ func (e *episode) stock(given []Object) error {
 		}
 		typ, ok := objectTypeOf(name)
 		if !ok {
-			return fmt.Errorf("object %q: unknown type", sim.Clip(g.Name))
+			return fmt.Errorf("object %q: unknown type, want one of %s", sim.Clip(g.Name), strings.Join(objectNames[:], ", "))
 		}
 		if _, twice := e.byName[g.Name]; twice {
 			return fmt.Errorf("object %q: the name occurs twice", g.Name)

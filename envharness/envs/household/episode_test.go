@@ -254,6 +254,12 @@ func TestArguments(t *testing.T) {
 }
 
 func TestLegacyPut(t *testing.T) {
+	for _, legacy := range []bool{true, false} {
+		known := New(&Options{LegacyPut: legacy}).Describe().Vocabulary
+		if slices.Contains(known, "/") != legacy { // it is told after a rewind
+			t.Errorf("LegacyPut %t: vocabulary %q", legacy, known)
+		}
+	}
 	e, err := newEpisode(flat(), true)
 	if err != nil {
 		t.Fatal(err)

@@ -264,7 +264,7 @@ func (g *generator) build() Scene {
 		Goal:        Goal{Kind: g.kind, Object: g.object.String()},
 	}
 	for i, spot := range g.spots {
-		s.Receptacles[i] = Receptacle{Name: spot.typ.String() + " " + strconv.Itoa(spot.number), Location: spot.location}
+		s.Receptacles[i] = Receptacle{Name: spot.typ.String() + " " + strconv.Itoa(spot.number), Location: 1 + spot.location}
 	}
 	if g.kind == LookInLight {
 		s.Goal.Receptacle = g.room.lamp.String()

@@ -171,8 +171,8 @@ func TestScenesStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := Scene{
-			Receptacles: []Receptacle{{Name: "countertop 1"}, {Name: "fridge 1", Location: 1}, {Name: "microwave 1", Location: 2},
-				{Name: "sinkbasin 1", Location: 3}, {Name: "diningtable 1", Location: 4}},
+			Receptacles: []Receptacle{{Name: "countertop 1", Location: 1}, {Name: "fridge 1", Location: 2}, {Name: "microwave 1", Location: 3},
+				{Name: "sinkbasin 1", Location: 4}, {Name: "diningtable 1", Location: 5}},
 			Objects: []Object{{Name: "egg 1", In: "diningtable 1"}, {Name: "apple 1", In: "diningtable 1"}, {Name: "mug 1", In: "countertop 1"}},
 			Goal:    Goal{PickHeat, "egg", "diningtable"},
 		}
@@ -290,7 +290,7 @@ func TestSmallLayouts(t *testing.T) {
 			} else if seen[r.Name] = true; !slices.Contains(choice[k.pair.room], r.Name) {
 				t.Errorf("%s: receptacle %+v", id, r)
 			}
-			if r.Location != i {
+			if r.Location != i+1 {
 				t.Errorf("%s: %+v is not at its own place", id, r)
 			}
 		}

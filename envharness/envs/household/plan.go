@@ -26,10 +26,15 @@ type search struct {
 	path  []errand
 	best  []errand
 	turns int // of best
+	tries int // errands put on the path so far
 }
 
+// maxTries is far beyond what rooms need, and reached in a tenth of a second.
+const maxTries = 1 << 20
+
 // Plan returns a shortest list of commands that reaches the goal, or [envharness.ErrNoPlan] if there is none: no object of the goal's type,
-// no place that takes it, or nowhere to put what is held.
+// no place that takes it, or nowhere to put what is held. Where a given scene has so many objects of the goal's type, each in many places,
+// that the choices cannot be gone through, it is [envharness.ErrNotProven].
 func (e *episode) Plan() ([]envharness.Action, error) {
 	s := &search{e: e, turns: -1}
 	switch e.goal.kind {
@@ -40,14 +45,20 @@ func (e *episode) Plan() ([]envharness.Action, error) {
 	default:
 		s.one()
 	}
-	if s.turns < 0 {
+	switch {
+	case s.tries > maxTries:
+		return nil, envharness.ErrNotProven
+	case s.turns < 0:
 		return nil, envharness.ErrNoPlan
 	}
 	return s.actions(), nil
 }
 
-// with puts an errand on the path while f runs.
+// with puts an errand on the path while f runs, unless the path takes as many turns as the best one already.
 func (s *search) with(d errand, f func()) {
+	if s.tries++; s.tries > maxTries || s.turns >= 0 && d.verb != noCommand && len(s.path)+1 >= s.turns {
+		return
+	}
 	s.path = append(s.path, d)
 	f()
 	s.path = s.path[:len(s.path)-1]

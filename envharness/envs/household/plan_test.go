@@ -82,7 +82,7 @@ func tiny(r *rand.Rand) Scene {
 	}
 	s.Goal = Goal{kinds[r.IntN(len(kinds))], pick([]string{"mug", "apple", "potato"}), ""}
 	if treatment, ok := s.Goal.Kind.treatment(); ok && r.IntN(8) > 0 {
-		s.Receptacles = append(s.Receptacles, Receptacle{Name: named(treatment.appliance().String()), Location: r.IntN(5)})
+		s.Receptacles = append(s.Receptacles, Receptacle{Name: named(treatment.appliance().String()), Location: 1 + r.IntN(5)})
 	}
 	in := func() string { return s.Receptacles[r.IntN(len(s.Receptacles))].Name }
 	s.Goal.Receptacle = strings.Fields(in())[0]
@@ -272,5 +272,32 @@ func TestOracleFromAnyState(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A scene with far more choices than a room has is given up, and not searched for minutes.
+func TestPlanGivesUp(t *testing.T) {
+	var s Scene
+	everywhere := make([]string, 0, 31)
+	for i := range 32 {
+		table := fmt.Sprintf("diningtable %d", i+1)
+		s.Receptacles = append(s.Receptacles, Receptacle{Name: table}, Receptacle{Name: fmt.Sprintf("countertop %d", i+1)})
+		if i > 0 {
+			everywhere = append(everywhere, table)
+		}
+	}
+	for i := range 254 {
+		s.Objects = append(s.Objects, Object{Name: fmt.Sprintf("mug %d", i+1), In: "diningtable 1", Also: everywhere})
+	}
+	s.Objects = append(s.Objects, Object{Name: "pen 1", In: "diningtable 1"})
+	s.Goal = Goal{PickTwo, "mug", "countertop"}
+	e := mustEpisode(t, s)
+	for _, c := range []string{"go to diningtable 1", "take pen 1 from diningtable 1"} {
+		if r := e.Step(act(c)); r.Refusal != nil {
+			t.Fatal(c, r.Refusal)
+		}
+	}
+	if plan, err := e.Plan(); !errors.Is(err, envharness.ErrNotProven) {
+		t.Errorf("%d commands, %v", len(plan), err)
 	}
 }

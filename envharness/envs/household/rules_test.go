@@ -216,9 +216,9 @@ func randomScene(r *rand.Rand) household.Scene {
 			continue
 		}
 		n := name(kind)
-		s.Receptacles = append(s.Receptacles, household.Receptacle{Name: n, Location: r.IntN(locations), Open: is(opening, n) && r.IntN(2) == 0})
+		s.Receptacles = append(s.Receptacles, household.Receptacle{Name: n, Location: 1 + r.IntN(locations), Open: is(opening, n) && r.IntN(2) == 0})
 	}
-	s.Receptacles = append(s.Receptacles, household.Receptacle{Name: name("shelf"), Location: locations - 1})
+	s.Receptacles = append(s.Receptacles, household.Receptacle{Name: name("shelf"), Location: locations})
 	r.Shuffle(len(s.Receptacles), func(i, k int) { s.Receptacles[i], s.Receptacles[k] = s.Receptacles[k], s.Receptacles[i] })
 
 	all := without(strings.Fields(onTables+" pillow"), "statue")

@@ -18,7 +18,7 @@ type Scene struct {
 // A Receptacle is something that objects lie in or on. Its type is the name without the number.
 type Receptacle struct {
 	Name     string `json:"name"`           // type and number from 1, such as "countertop 1"; each once
-	Location int    `json:"location"`       // who is at one receptacle reaches all with the same location
+	Location int    `json:"location"`       // who is at one receptacle reaches all with the same location; 0 stands for one of its own
 	Open     bool   `json:"open,omitempty"` // at the start; only for types that can be opened
 }
 
@@ -55,16 +55,23 @@ const (
 var kinds = [...]Kind{PickAndPlace, LookInLight, PickClean, PickHeat, PickCool, PickTwo}
 
 // canonical returns a copy that shares nothing with s and is the same for all ways to write the scene down: lists are in the order of names, and
-// locations are numbered as they come.
+// shared locations are numbered as they come.
 func (s Scene) canonical() Scene {
 	s.Receptacles, s.Objects = append([]Receptacle{}, s.Receptacles...), append([]Object{}, s.Objects...)
 	slices.SortFunc(s.Receptacles, func(a, b Receptacle) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Objects, func(a, b Object) int { return strings.Compare(a.Name, b.Name) })
-	number := map[int]int{}
+	count, number := map[int]int{}, map[int]int{}
+	for _, r := range s.Receptacles {
+		count[r.Location]++
+	}
 	for i := range s.Receptacles {
 		at := &s.Receptacles[i].Location
+		if *at == 0 || count[*at] == 1 {
+			*at = 0
+			continue
+		}
 		if _, ok := number[*at]; !ok {
-			number[*at] = len(number)
+			number[*at] = 1 + len(number)
 		}
 		*at = number[*at]
 	}

@@ -2,11 +2,13 @@ package household
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,5 +339,43 @@ func TestStartPatch(t *testing.T) {
 	}
 	if after := start(); after != before {
 		t.Errorf("start (-before +after):\n%s", cmp.Diff(before, after))
+	}
+}
+
+// What a setup did stays done: values set after it that would undo it, or that solve the task with it, are the components' fault.
+func TestStartPatchAfterSetup(t *testing.T) {
+	world, err := FromScene(Scene{
+		Receptacles: []Receptacle{{Name: "countertop 1"}, {Name: "desk 1"}, {Name: "fridge 1"}},
+		Objects:     []Object{{Name: "mug 1", In: "countertop 1"}, {Name: "mug 2", In: "countertop 1"}, {Name: "pen 1", In: "countertop 1"}},
+		Goal:        Goal{PickTwo, "mug", "desk"},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := envharness.Setup{Actions: []envharness.Action{
+		act("go to countertop 1"), act("take mug 1 from countertop 1"), act("go to desk 1"), act("move mug 1 to desk 1"),
+	}}
+	for _, tt := range []struct{ object, place, says, reason string }{
+		{"pen 1", "desk 1", "", "neither"},
+		{"mug 1", "fridge 1", "refused is true, and was false", "the mug could not have been taken"},
+		{"mug 2", "desk 1", "episode is over", "solved"},
+	} {
+		patch := components.StartPatch{Set: map[string]json.RawMessage{"/start/objects/" + tt.object: []byte(strconv.Quote(tt.place))}}
+		traces, err := envharness.Rollouts(t.Context(), world.World(), []envharness.Component{setup, patch},
+			func(int) (envharness.Policy, error) {
+				return envharness.PolicyFunc(func(context.Context, envharness.Turn) (envharness.Action, error) {
+					return envharness.Action{}, envharness.ErrStop
+				}), nil
+			}, []envharness.Task{{}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := envharness.EndComponentError
+		if tt.says == "" {
+			want = envharness.EndAgentStop
+		}
+		if got := traces[0]; got.End != want || !strings.Contains(got.Verdict.Reason, tt.says) {
+			t.Errorf("%s: ended by %s, %q; want %s, %q (%s)", tt.object, got.End, got.Verdict.Reason, want, tt.says, tt.reason)
+		}
 	}
 }

@@ -21,6 +21,9 @@ func (o Options) words(names []string) []string {
 	if o.Small {
 		texts[1] = viewed
 	}
+	if o.LegacyPut {
+		texts = append(texts, "put in/on") // in what was done before a rewind
+	}
 	for _, p := range phrases {
 		texts = append(texts, p.first+p.second)
 	}

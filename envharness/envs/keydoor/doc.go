@@ -26,6 +26,8 @@
 //   - validation, test: s from 100 to 119 and from 120 to 139, 80 tasks each
 //   - ood: m in {4, 6}, g in {2, 3}, s from 0 to 19, 80 tasks: more rooms, and keys further from their doors
 //
+// Lists go through the sizes and then on to the next s, so that the first tasks are of all sizes; who takes every fourth has one.
+//
 // The splits share no id. There are but 16 or 64 ways to lay out the keys of two or three rooms, so that a layout comes up under several
 // ids: 93% of the tasks of validation and 91% of test begin in a state that a task of train begins in, and all begin with the same text,
 // which does not show the layout. Within these sizes it is the search for the keys that is learnt, and nothing tells a policy which layout it

@@ -107,7 +107,7 @@ func (r *room) receptacle(name string) int {
 		}
 	}
 	n := len(r.scene.Receptacles)
-	r.scene.Receptacles = append(r.scene.Receptacles, household.Receptacle{Name: name, Location: n})
+	r.scene.Receptacles = append(r.scene.Receptacles, household.Receptacle{Name: name, Location: n + 1})
 	return n
 }
 

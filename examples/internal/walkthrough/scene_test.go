@@ -24,7 +24,7 @@ func TestScene(t *testing.T) {
 			id:      "pick_cool_then_place_in_recep-Apple-None-CounterTop-3_trial_a",
 			actions: []string{"go to fridge 1", "open fridge 1", "take apple 2 from fridge 1", "cool apple 2 with fridge 1", "go to countertop 1", "move apple 2 to countertop 1"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "fridge 1", Location: 0}, {Name: "countertop 1", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "fridge 1", Location: 1}, {Name: "countertop 1", Location: 2}},
 				Objects:     []household.Object{{Name: "apple 2", In: "fridge 1"}},
 				Goal:        household.Goal{Kind: household.PickCool, Object: "apple", Receptacle: "countertop"},
 			},
@@ -36,7 +36,7 @@ func TestScene(t *testing.T) {
 			actions: []string{"go to shelf 1", "go to drawer 2", "take pen 1 from drawer 1", "go to shelf 1", "move pen 1 to shelf 1", "go to drawer 2", "take pen 2 from desk 1", "go to shelf 1", "move pen 2 to shelf 1"},
 			want: household.Scene{
 				Receptacles: []household.Receptacle{
-					{Name: "shelf 1", Location: 0}, {Name: "drawer 2", Location: 1}, {Name: "drawer 1", Location: 1, Open: true}, {Name: "desk 1", Location: 1},
+					{Name: "shelf 1", Location: 1}, {Name: "drawer 2", Location: 2}, {Name: "drawer 1", Location: 2, Open: true}, {Name: "desk 1", Location: 2},
 				},
 				Objects: []household.Object{{Name: "pen 1", In: "drawer 1"}, {Name: "pen 2", In: "desk 1"}},
 				Goal:    household.Goal{Kind: household.PickTwo, Object: "pen", Receptacle: "shelf"},
@@ -48,7 +48,7 @@ func TestScene(t *testing.T) {
 			id:      "look_at_obj_in_light-Book-None-DeskLamp-303_trial_a",
 			actions: []string{"go to desk 1", "use desklamp 1", "take book 1 from desk 1"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "desk 1", Location: 0}},
+				Receptacles: []household.Receptacle{{Name: "desk 1", Location: 1}},
 				Objects:     []household.Object{{Name: "desklamp 1", In: "desk 1"}, {Name: "book 1", In: "desk 1"}},
 				Goal:        household.Goal{Kind: household.LookInLight, Object: "book", Receptacle: "desklamp"},
 			},
@@ -60,7 +60,7 @@ func TestScene(t *testing.T) {
 			actions: []string{"go to countertop 1", "take mug 1 from countertop 1", "go to microwave 1", "heat mug 1 with microwave 1"},
 			want: household.Scene{
 				Receptacles: []household.Receptacle{
-					{Name: "countertop 1", Location: 0}, {Name: "microwave 1", Location: 1}, {Name: "coffeemachine 1", Location: 0},
+					{Name: "countertop 1", Location: 1}, {Name: "microwave 1", Location: 2}, {Name: "coffeemachine 1", Location: 1},
 				},
 				Objects: []household.Object{{Name: "mug 1", In: "countertop 1", Also: []string{"coffeemachine 1"}}},
 				Goal:    household.Goal{Kind: household.PickHeat, Object: "mug", Receptacle: "coffeemachine"},
@@ -73,8 +73,8 @@ func TestScene(t *testing.T) {
 			actions: []string{"go to stoveburner 1", "go to stoveburner 4", "take pan 1 from stoveburner 2", "go to sinkbasin 1", "clean pan 1 with sinkbasin 1"},
 			want: household.Scene{
 				Receptacles: []household.Receptacle{
-					{Name: "stoveburner 1", Location: 0}, {Name: "stoveburner 4", Location: 1}, {Name: "stoveburner 2", Location: 1},
-					{Name: "sinkbasin 1", Location: 3}, {Name: "stoveburner 3", Location: 1},
+					{Name: "stoveburner 1", Location: 1}, {Name: "stoveburner 4", Location: 2}, {Name: "stoveburner 2", Location: 2},
+					{Name: "sinkbasin 1", Location: 4}, {Name: "stoveburner 3", Location: 2},
 				},
 				Objects: []household.Object{{Name: "pan 1", In: "stoveburner 2", Also: []string{"stoveburner 3"}}},
 				Goal:    household.Goal{Kind: household.PickClean, Object: "pan", Receptacle: "stoveburner"},
@@ -87,7 +87,7 @@ func TestScene(t *testing.T) {
 			actions: []string{"go to drawer 1", "take pen 1 from desk 1", "go to shelf 1", "go to drawer 2", "open drawer 1", "go to shelf 1", "move pen 1 to shelf 1"},
 			want: household.Scene{
 				Receptacles: []household.Receptacle{
-					{Name: "drawer 1", Location: 3}, {Name: "desk 1", Location: 3}, {Name: "shelf 1", Location: 2}, {Name: "drawer 2", Location: 3},
+					{Name: "drawer 1", Location: 4}, {Name: "desk 1", Location: 4}, {Name: "shelf 1", Location: 3}, {Name: "drawer 2", Location: 4},
 				},
 				Objects: []household.Object{{Name: "pen 1", In: "desk 1"}},
 				Goal:    household.Goal{Kind: household.PickAndPlace, Object: "pen", Receptacle: "shelf"},
@@ -99,7 +99,7 @@ func TestScene(t *testing.T) {
 			id:      "pick_heat_then_place_in_recep-Mug-None-CoffeeMachine-3_trial_a",
 			actions: []string{"go to countertop 1", "take mug 1 from countertop 1", "go to sinkbasin 1", "clean mug 1 with sinkbasin 1"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "countertop 1", Location: 0}, {Name: "sinkbasin 1", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "countertop 1", Location: 1}, {Name: "sinkbasin 1", Location: 2}},
 				Objects:     []household.Object{{Name: "mug 1", In: "countertop 1"}},
 				Goal:        household.Goal{Kind: household.PickHeat, Object: "mug", Receptacle: "coffeemachine"},
 			},
@@ -111,7 +111,7 @@ func TestScene(t *testing.T) {
 			id:      "pick_and_place_simple-Mug-None-Desk-303_trial_a",
 			actions: []string{"go to shelf 1", "take pen 1 from shelf 1", "go to desk 1", "move pen 1 to desk 1"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 0}, {Name: "desk 1", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 1}, {Name: "desk 1", Location: 2}},
 				Objects:     []household.Object{{Name: "pen 1", In: "shelf 1"}},
 				Goal:        household.Goal{Kind: household.PickAndPlace, Object: "mug", Receptacle: "desk"},
 			},
@@ -123,7 +123,7 @@ func TestScene(t *testing.T) {
 			id:      "pick_and_place_simple-Pillow-None-Fridge-3_trial_a",
 			actions: []string{"go to sofa 1", "take pillow 1 from sofa 1", "go to fridge 1", "open fridge 1", "move pillow 1 to fridge 1"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "sofa 1", Location: 0}, {Name: "fridge 1", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "sofa 1", Location: 1}, {Name: "fridge 1", Location: 2}},
 				Objects:     []household.Object{{Name: "pillow 1", In: "sofa 1"}},
 				Goal:        household.Goal{Kind: household.PickAndPlace, Object: "pillow", Receptacle: "fridge"},
 			},
@@ -135,7 +135,7 @@ func TestScene(t *testing.T) {
 			id:      "pick_and_place_simple-Pen-None-Desk-303_trial_a",
 			actions: []string{"go to shelf 1", "take pen 1 from shelf 1", "go to desk 1", "move pen 1 to desk 1", "look"},
 			want: household.Scene{
-				Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 0}, {Name: "desk 1", Location: 1}},
+				Receptacles: []household.Receptacle{{Name: "shelf 1", Location: 1}, {Name: "desk 1", Location: 2}},
 				Objects:     []household.Object{{Name: "pen 1", In: "shelf 1"}},
 				Goal:        household.Goal{Kind: household.PickAndPlace, Object: "pen", Receptacle: "desk"},
 			},

@@ -43,7 +43,8 @@ type Features func(s *Situation) [][]linear.Feature
 //   - whether the same call was made before, and how that ended;
 //   - whether it is the next step of a given skill, and of which rank.
 //
-// The time is linear in candidates times shown text.
+// A call whose only argument is a sentence, as in household or shop, is one value here, so little is learnt there: such worlds need features
+// of their own. The time is linear in candidates times shown text.
 func CallFeatures(dim int) Features {
 	return func(s *Situation) [][]linear.Feature {
 		f := newDescriber(dim, s)
