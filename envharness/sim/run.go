@@ -190,7 +190,7 @@ func (r *run) story() string {
 // state returns the episode's state with the turn in it.
 func (r *run) state() (envharness.State, error) {
 	b := r.episode.AppendState(make([]byte, 0, 512))
-	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' || !json.Valid(b) {
+	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' { // that the rest is JSON is the episode's promise: to read it all each time costs more than an episode
 		return nil, fmt.Errorf("task %q: AppendState wrote no JSON object: %.100q", Clip(r.task), b)
 	}
 	b = b[:len(b)-1]

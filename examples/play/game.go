@@ -108,7 +108,11 @@ func (g *game) show(most int) {
 
 // answer reads one line and does what it says. It reports whether the game goes on.
 func (g *game) answer(ctx context.Context) (bool, error) {
-	if _, err := fmt.Fprintf(g.out, "turn %d of at most %d> ", len(g.moves)+1, g.about.MaxTurns); err != nil {
+	limit := g.about.MaxTurns
+	if l, ok := envharness.As[envharness.TurnLimiter](g.env); ok && l.TurnLimit() > 0 {
+		limit = l.TurnLimit()
+	}
+	if _, err := fmt.Fprintf(g.out, "turn %d of at most %d> ", len(g.moves)+1, limit); err != nil {
 		return false, err
 	}
 	line, err := g.in.next()

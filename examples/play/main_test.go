@@ -69,6 +69,15 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// The limit that is shown is that of the task, where the world has a higher one for others.
+func TestShowsTheLimitOfTheTask(t *testing.T) {
+	for task, want := range map[string]string{"2,5,0,0": "turn 1 of at most 42> ", "4,8,2,0": "turn 1 of at most 120> "} {
+		if out, stderr, code := play(t, "q\n", "-world", "keydoor", "-task", task); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, %s, want %q in\n%s", task, code, stderr, want, out)
+		}
+	}
+}
+
 // Whoever does what the oracle says wins in every world, and the harness says so.
 func TestFollowTheOracle(t *testing.T) {
 	for _, w := range worlds.All() {

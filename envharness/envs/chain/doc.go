@@ -33,7 +33,8 @@
 // The splits share no id. In discounting_chain and deep_sea the episodes of a setting are all alike, as they are in bsuite, where each
 // setting has a learner of its own and what it meets in the episodes is to be learnt by trying. As one policy may here play all
 // settings, the text tells which one it is, by a letter for the map or by the size. So validation and test ask there whether a policy
-// still knows what it tried, and ood, of which it knows nothing, it can pass by chance only.
+// still knows what it tried, and ood, of which it knows nothing, it can pass by chance only; but in discounting_chain the bonus of
+// all ood settings is on the last chain, so that a policy which always takes that one passes them.
 //
 // # Calls
 //

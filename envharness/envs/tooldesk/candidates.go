@@ -3,7 +3,6 @@ package tooldesk
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -12,7 +11,7 @@ import (
 // offers are the candidate calls of an episode.
 type offers struct {
 	list []envharness.Action // handed out: not written to
-	ends [numTools]int       // where in the list the calls of each tool end
+	ends [numTools]uint16    // where in the list the calls of each tool end
 }
 
 // A draft is what candidate calls and texts are made in. It is used again and again.
@@ -29,9 +28,13 @@ type draft struct {
 
 // candidates returns the calls whose arguments were all shown, the tools in their order, with a bound on the calls of each. None of them is
 // refused as an unknown tool, for bad arguments or as not found; the rules of the desk may still refuse it. The list is the last one where
-// nothing came up that changes it.
+// nothing came up that changes it, and the task's where nothing but gold actions were called.
 func (e *episode) candidates() []envharness.Action {
 	if e.memory.stale == 0 {
+		return e.offers.list
+	}
+	if e.way > 0 {
+		e.offers, e.memory.stale = e.task.way[e.way-1], 0
 		return e.offers.list
 	}
 	d := e.drafts.Get().(*draft)
@@ -43,7 +46,7 @@ func (e *episode) candidates() []envharness.Action {
 	for i := range tools {
 		t := &tools[i]
 		before := o.list[at:o.ends[i]]
-		at = o.ends[i]
+		at = int(o.ends[i])
 		n := len(before)
 		if e.memory.stale&t.needs != 0 {
 			d.tool, d.from, d.before, d.most = t, len(d.calls), before, e.task.preset.perTool
@@ -87,8 +90,8 @@ func (o *offers) merge(d *draft, total int, changed *[numTools]bool, ends *[numT
 		} else {
 			n += copy(list[n:], o.list[at:o.ends[i]])
 		}
-		from, at = ends[i], o.ends[i]
-		o.ends[i] = n
+		from, at = ends[i], int(o.ends[i])
+		o.ends[i] = uint16(n)
 	}
 	o.list = list
 }
@@ -99,12 +102,26 @@ func (d *draft) add(args arguments) {
 		return
 	}
 	d.bytes = d.tool.appendArgs(d.bytes[:0], &args)
+	if !d.has(d.bytes) {
+		d.calls = append(d.calls, envharness.Action{Name: d.tool.name, Args: d.written()})
+	}
+}
+
+// has reports whether the tool's calls added so far have one with these arguments: an amount may be both named and owed.
+func (d *draft) has(args []byte) bool {
 	for i := d.from; i < len(d.calls); i++ {
-		if bytes.Equal(d.calls[i].Args, d.bytes) { // an amount may be both named and owed
-			return
+		if bytes.Equal(d.calls[i].Args, args) {
+			return true
 		}
 	}
-	d.calls = append(d.calls, envharness.Action{Name: d.tool.name, Args: d.written()})
+	return false
+}
+
+// take takes a call of a card.
+func (d *draft) take(a envharness.Action) {
+	if len(d.calls)-d.from < d.most && !d.has(a.Args) {
+		d.calls = append(d.calls, a)
+	}
 }
 
 // written returns the arguments just written, in bytes that may be handed out: where there are any, those that were before.
@@ -123,35 +140,48 @@ func (d *draft) written() json.RawMessage {
 // newest is where the last n of a list of so many begin.
 func newest(length, n int) int { return max(length-n, 0) }
 
-// addEach adds a call for each of the values, the newest first.
-func (d *draft) addEach(e *episode, values []string) {
-	d.most = e.task.preset.ids
-	for i := len(values) - 1; i >= newest(len(values), d.most); i-- {
-		d.add(arguments{values[i]})
+// addEach adds n calls of each of the newest cards, from the one at the position on, the newest card first. All differ.
+func (d *draft) addEach(cards []*card, most, from, n int) {
+	for i := len(cards) - 1; i >= newest(len(cards), most) && len(d.calls)-d.from < d.most; i-- {
+		calls := cards[i].calls[from : from+n]
+		d.calls = append(d.calls, calls[:min(n, d.most-(len(d.calls)-d.from))]...)
 	}
 }
 
-func offerEmails(e *episode, to *draft)   { to.addEach(e, e.memory.emails) }
-func offerOrders(e *episode, to *draft)   { to.addEach(e, e.memory.orders) }
-func offerProducts(e *episode, to *draft) { to.addEach(e, e.memory.skus) }
-func offerTickets(e *episode, to *draft)  { to.addEach(e, e.memory.tickets) }
+func offerEmails(e *episode, to *draft) {
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.emails, to.most, getCall, 1)
+}
 
-func offerPages(e *episode, to *draft) {
-	for i := len(e.memory.next) - 1; i >= 0; i-- {
-		if n := &e.memory.next[i]; n.tool == to.tool.name {
-			to.add(arguments{n.customer, strconv.Itoa(n.page)})
-		}
-	}
-	to.addEach(e, e.memory.customers)
+func offerOrders(e *episode, to *draft) {
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.orders, to.most, getCall, 1)
+}
+
+func offerProducts(e *episode, to *draft) {
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.skus, to.most, getCall, 1)
+}
+
+func offerTickets(e *episode, to *draft) {
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.tickets, to.most, getCall, 1)
+}
+
+func offerOrderPages(e *episode, to *draft) {
+	to.addEach(e.memory.nextOrders, to.most, getCall, 1)
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.customers, to.most, ordersCall, 1)
+}
+
+func offerTicketPages(e *episode, to *draft) {
+	to.addEach(e.memory.nextTickets, to.most, getCall, 1)
+	to.most = e.task.preset.ids
+	to.addEach(e.memory.customers, to.most, ticketsCall, 1)
 }
 
 func offerCancels(e *episode, to *draft) {
-	orders := e.memory.orders
-	for i := len(orders) - 1; i >= newest(len(orders), to.most/len(cancelReasons)); i-- {
-		for _, reason := range cancelReasons {
-			to.add(arguments{orders[i], reason})
-		}
-	}
+	to.addEach(e.memory.orders, to.most/len(cancelReasons), cancelCalls, len(cancelReasons))
 }
 
 func offerAddresses(e *episode, to *draft) {
@@ -159,7 +189,7 @@ func offerAddresses(e *episode, to *draft) {
 	to.most = e.task.preset.combined
 	for i := len(addresses) - 1; i >= newest(len(addresses), to.most); i-- {
 		for k := len(orders) - 1; k >= newest(len(orders), e.task.preset.pairs); k-- {
-			to.add(arguments{addresses[i], orders[k]})
+			to.add(arguments{addresses[i].value, orders[k].value})
 		}
 	}
 }
@@ -169,8 +199,8 @@ func offerExchanges(e *episode, to *draft) {
 	to.most = e.task.preset.combined
 	for i := len(wanted) - 1; i >= 0; i-- {
 		for k := len(lines) - 1; k >= newest(len(lines), e.task.preset.pairs); k-- {
-			if l := &lines[k]; l.value != wanted[i] {
-				to.add(arguments{wanted[i], l.order, l.value})
+			if l := lines[k]; l.value != wanted[i].value {
+				to.add(arguments{wanted[i].value, l.of, l.value})
 			}
 		}
 	}
@@ -180,44 +210,42 @@ func offerRefunds(e *episode, to *draft) {
 	cents, orders, amounts := e.memory.cents, e.memory.orders, e.memory.amounts
 	for i := len(cents) - 1; i >= 0; i-- {
 		for k := len(orders) - 1; k >= newest(len(orders), e.task.preset.others); k-- {
-			to.add(arguments{cents[i], orders[k]})
+			to.add(arguments{cents[i].value, orders[k].value})
 		}
 	}
 	for i := len(amounts) - 1; i >= 0 && len(to.calls)-to.from < to.most; i-- {
-		to.add(arguments{amounts[i].value, amounts[i].order})
+		to.take(amounts[i].calls[0])
 	}
 }
 
 func offerResolves(e *episode, to *draft) {
-	tickets := e.memory.tickets
-	for i := len(tickets) - 1; i >= newest(len(tickets), to.most); i-- {
-		to.add(arguments{closingNote, tickets[i]})
-	}
+	to.addEach(e.memory.tickets, to.most, resolveCall, 1)
 }
 
 func offerTransfers(e *episode, to *draft) {
-	customers := e.memory.customers
-	for i := len(customers) - 1; i >= newest(len(customers), e.task.preset.others); i-- {
-		for _, reason := range transferReasons {
-			to.add(arguments{customers[i], reason})
-		}
-	}
+	to.addEach(e.memory.customers, e.task.preset.others, transferCalls, len(transferReasons))
 }
 
-// nothingDone is a wrong answer.
+// nothingDone is a wrong answer in every task.
 const nothingDone = "nothing"
 
 // offerAnswers offers a summary of the writes first, and then answers that claim something else.
 func offerAnswers(e *episode, to *draft) {
-	done := strings.Join(e.session.Written, ", ")
-	if done != "" && len(done) <= maxText {
-		to.add(arguments{done})
+	switch w := e.session.Written; len(w) {
+	case 0:
+	case 1:
+		to.add(arguments{w[0]})
+	default:
+		if done := strings.Join(w, ", "); len(done) <= maxText {
+			to.add(arguments{done})
+		}
 	}
-	to.add(arguments{nothingDone})
-	to.add(arguments{transferred})
-	for _, list := range [2][]string{e.memory.tickets, e.memory.orders} {
+	for _, a := range e.task.shelf.wrong {
+		to.take(a)
+	}
+	for _, list := range [2][]*card{e.memory.tickets, e.memory.orders} {
 		for i := len(list) - 1; i >= newest(len(list), e.task.preset.others); i-- {
-			to.add(arguments{list[i]})
+			to.take(list[i].answer())
 		}
 	}
 }

@@ -55,15 +55,19 @@
 //	o1 c2 delivered kettle2 20 left 20
 //	kettle1 stocked
 //
-// All its words are in the Vocabulary of the description. Its splits share no task but do share the few words; what is new in ood is that
-// there are two requests (T6). The full desk has no Vocabulary: its ids, amounts and house numbers are drawn anew in each task, and the
-// words that ids are made of are of any number.
+// All its words are in the Vocabulary of the description. Its splits share the few words but no message: there are about a thousand, and
+// each is dealt to one split by its hash (FNV-1a of 64 bits modulo 10: 0 and 1 validation, 2 and 3 test, else train); a task whose message is
+// another split's is drawn again. One message may be asked in several worlds of its split, be it allowed there or forbidden. What is new in
+// ood is that there are two requests (T6). The full desk has no Vocabulary: its ids, amounts and house numbers are drawn anew in each task,
+// and the words that ids are made of are of any number. No message of it occurs twice.
 //
 // # Cost
 //
 // The world is deterministic: an episode is a function of the task id and the calls. To make a task takes on the order of 150
-// microseconds, a call of 2, candidates included, and one that shows nothing new next to none. What [World] returns makes each task once and
-// keeps it, about 37 kB each and 64 MB for all 1,712; a desk of [New] keeps only the one that it plays.
+// microseconds, a call of 2, candidates included, and one that shows nothing new, or is the next one of the solution, less. What [World]
+// returns makes each task once and keeps it, with the calls, replies and refusals about rows as they were at the start, each made when it is
+// first needed. A task takes about 44 kB (small: 14) and at most about 130 (20), when every row of it has been read, which is 75 MB for all
+// 1,712 and at most 220; a desk of [New] keeps only the one that it plays.
 //
 // Nothing in a snapshot can be set by a component: all tables are graded, and a session that was made up would let a policy write without
 // having looked the customer up.

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -25,6 +27,7 @@ type episode struct {
 	outcome outcome
 	text    string // of the outcome; empty if nobody has asked for it yet
 	offers  offers
+	way     int        // how many of the gold actions were called, and nothing else; -1 if something else was
 	drafts  *sync.Pool // of *draft
 
 	refusal *envharness.ActionError // the last one, for the next if that is the same
@@ -48,16 +51,15 @@ type session struct {
 type outcome struct {
 	tool    *tool                   // nil before the first call, and after one of no tool
 	refusal *envharness.ActionError // nil if it was carried out
-	rule    string                  // that was broken, one of rules
+	rule    string                  // that was broken, one of ruleWords
 
 	customer       *customer
 	order          *order
 	ticket         *ticket
 	product, given *product
-	rows           [pageSize]int // of the page of a list
-	count          int           // of them
 	page, amount   int
-	more           bool
+	sheet          *sheet                  // of a list
+	told           *atomic.Pointer[string] // where the task keeps the text, nil if it does not
 }
 
 // seen are the reads that the text of the small desk tells: of each sort the newest. An order may be one or a customer's list of them, and so
@@ -93,7 +95,7 @@ func (e *episode) do(a envharness.Action) *envharness.ActionError {
 	e.outcome, e.text = outcome{tool: t}, ""
 	switch {
 	case t == nil:
-		e.refuse(envharness.ClassUnknownTool, ruleTool, "no tool named ", quoted(a.Name))
+		e.outcome.refusal, e.outcome.rule = rules.UnknownTool(a.Name), ruleTool
 	default:
 		if broken := t.parse(a.Args, &e.inputs); broken != "" {
 			e.refuse(envharness.ClassBadArgs, ruleArguments, broken)
@@ -101,6 +103,11 @@ func (e *episode) do(a envharness.Action) *envharness.ActionError {
 			t.run(e, &e.inputs)
 		}
 		e.inputs = inputs{} // arguments may not be kept
+	}
+	if e.way >= 0 && e.way < len(e.task.way) && sameCall(a, e.task.gold[e.way]) {
+		e.way++
+	} else {
+		e.way = -1
 	}
 	return e.outcome.refusal
 }
@@ -124,12 +131,21 @@ func (e *episode) refuse(class envharness.ErrorClass, rule string, message ...st
 // Text implements [sim.Episode].
 func (e *episode) Text() string {
 	if e.text == "" {
-		d := e.drafts.Get().(*draft)
-		d.bytes = e.task.preset.tell(e, d.bytes[:0])
-		e.text = string(d.bytes)
-		e.drafts.Put(d)
+		if told := e.outcome.told; told == nil || !e.task.preset.replies {
+			e.text = e.written()
+		} else {
+			e.text = *keep(told, func() *string { return new(e.written()) })
+		}
 	}
 	return e.text
+}
+
+func (e *episode) written() string {
+	d := e.drafts.Get().(*draft)
+	d.bytes = e.task.preset.tell(e, d.bytes[:0])
+	text := string(d.bytes)
+	e.drafts.Put(d)
+	return text
 }
 
 // Data implements [sim.Episode]: the customer's message as "task".
@@ -200,6 +216,9 @@ func insert(set []string, s string) []string {
 	if found {
 		return set
 	}
+	if cap(set) == 0 {
+		set = make([]string, 0, 4)
+	}
 	return slices.Insert(set, i, s)
 }
 
@@ -224,51 +243,69 @@ const (
 	ruleAmount     = "amount"
 )
 
-var rules = []string{
+var ruleWords = []string{
 	ruleTool, ruleArguments, ruleUnknown, rulePermission, ruleStatus, ruleItem, ruleDuplicate, ruleFamily, ruleStock, ruleBalance, ruleWindow,
 	ruleAmount,
 }
 
 // The functions below find a row, or refuse the call.
 
-func (e *episode) customer(id string) (*customer, *envharness.ActionError) {
-	if c := e.world.customer(id); c != nil {
-		return c, nil
+func (e *episode) product(sku []byte) (*product, *envharness.ActionError) {
+	if i := find(e.world.Products, sku, productID); i >= 0 {
+		return e.world.Products[i], nil
 	}
-	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer ", quoted(id))
+	return nil, e.noProduct(string(sku))
 }
 
-func (e *episode) order(id string) (*order, *envharness.ActionError) {
-	if o := e.world.order(id); o != nil {
-		return o, nil
+func (e *episode) ticket(id []byte) (*ticket, *envharness.ActionError) {
+	if i := find(e.world.Tickets, id, ticketID); i >= 0 {
+		return e.world.Tickets[i], nil
 	}
-	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no order ", quoted(id))
+	return nil, e.noTicket(string(id))
 }
 
-func (e *episode) product(sku string) (*product, *envharness.ActionError) {
-	if p := e.world.product(sku); p != nil {
-		return p, nil
-	}
-	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no product with sku ", quoted(sku))
+func (e *episode) noCustomer(id string) *envharness.ActionError {
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer ", quoted(id))
 }
 
-func (e *episode) ticket(id string) (*ticket, *envharness.ActionError) {
-	if t := e.world.ticket(id); t != nil {
-		return t, nil
-	}
-	return nil, e.refuse(envharness.ClassNotFound, ruleUnknown, "no ticket ", quoted(id))
+func (e *episode) noOrder(id string) *envharness.ActionError {
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no order ", quoted(id))
+}
+
+func (e *episode) noProduct(sku string) *envharness.ActionError {
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no product with sku ", quoted(sku))
+}
+
+func (e *episode) noTicket(id string) *envharness.ActionError {
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no ticket ", quoted(id))
 }
 
 // changeable finds an order of a known customer with the status that a change needs.
-func (e *episode) changeable(id, status string) (*order, *envharness.ActionError) {
-	o, refusal := e.order(id)
-	if refusal == nil {
-		refusal = e.verified(o.Customer)
+func (e *episode) changeable(id []byte, status string) (*order, *envharness.ActionError) {
+	i := find(e.world.Orders, id, orderID)
+	if i < 0 {
+		return nil, e.noOrder(string(id))
 	}
-	if refusal == nil && o.Status != status {
-		refusal = e.refuse(envharness.ClassPrecondition, ruleStatus, "order ", o.ID, " is ", o.Status, ", not ", status)
+	o := e.world.Orders[i]
+	if refusal := e.verified(o.Customer); refusal != nil {
+		return nil, refusal
 	}
-	return o, refusal
+	if o.Status == status {
+		return o, nil
+	}
+	make := func() *refusal {
+		return &refusal{ActionError: envharness.ActionError{
+			Class: envharness.ClassPrecondition, Message: "order " + o.ID + " is " + o.Status + ", not " + status,
+		}}
+	}
+	if o != e.task.start.Orders[i] {
+		return nil, e.refuseAgain(make(), ruleStatus)
+	}
+	place := &e.task.shelf.statuses[2*i]
+	if status == delivered {
+		place = &e.task.shelf.statuses[2*i+1]
+	}
+	return nil, e.refuseAgain(keep(place, make), ruleStatus)
 }
 
 // verified lets a write pass only for a customer who was looked up in this episode.
@@ -276,5 +313,16 @@ func (e *episode) verified(customer string) *envharness.ActionError {
 	if contains(e.session.Verified, customer) {
 		return nil
 	}
-	return e.refuse(envharness.ClassPermission, rulePermission, "customer ", customer, " has not been looked up with find_customer")
+	make := func() *refusal {
+		return &refusal{ActionError: envharness.ActionError{
+			Class: envharness.ClassPermission, Message: "customer " + customer + " has not been looked up with find_customer",
+		}}
+	}
+	return e.refuseAgain(ofRow(e.task.shelf.permissions, e.task.start.Customers, customer, customerID, make), rulePermission)
+}
+
+// refuseAgain is refuse with a refusal that may have been made before.
+func (e *episode) refuseAgain(r *refusal, rule string) *envharness.ActionError {
+	e.outcome.refusal, e.outcome.rule, e.outcome.told = &r.ActionError, rule, &r.text
+	return &r.ActionError
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -132,8 +131,8 @@ func checkCandidates(t *rapid.T, d *desk, actions []envharness.Action, shown str
 // An amount that a message names and an order shows is offered once.
 func TestCandidatesAreDistinct(t *testing.T) {
 	e := sample()
-	e.memory.mention(mention{"1500", ofCents})
-	e.memory.mention(mention{"O-3", ofOrder})
+	e.memory.mention(e.task, mention{"1500", ofCents})
+	e.memory.mention(e.task, mention{"O-3", ofOrder})
 	e.do(call("get_order", "O-3"))
 	n := 0
 	for _, c := range e.candidates() {
@@ -158,6 +157,11 @@ func TestCandidatesDependOnWhatWasShownOnly(t *testing.T) {
 		other := *m
 		other.args = nil
 		other.start = &world{Today: m.start.Today, Transfers: []transfer{}} // nothing of the tables is left
+		other.shelf = newShelf(m.preset, other.start)
+		other.named = memory{}
+		for _, v := range m.mentions {
+			other.named.mention(&other, v)
+		}
 		b := begin(&other)
 		b.offers, b.memory.stale = offers{}, ofAll
 		if marshal(a.candidates()) != marshal(b.candidates()) {
@@ -167,26 +171,39 @@ func TestCandidatesDependOnWhatWasShownOnly(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
+	show := func(m *memory, v string) { m.showOrder(&card{value: v}) } // another card each time, which is the same if the value is
+	values := func(m *memory) string {
+		var all []string
+		for _, c := range m.orders {
+			all = append(all, c.value)
+		}
+		return strings.Join(all, " ")
+	}
 	var first memory
 	for _, v := range []string{"a", "b", "c", "a", "a", "b"} {
-		first.showOrder(v)
+		show(&first, v)
 	}
-	want := []string{"c", "a", "b"}
-	if !slices.Equal(first.orders, want) || first.stale != ofOrder {
-		t.Errorf("got %v, want %v: the newest is the last", first.orders, want)
+	if got, want := values(&first), "c a b"; got != want || first.stale != ofOrder {
+		t.Errorf("got %v, want %v: the newest is the last", got, want)
 	}
 	first.stale = 0
-	first.showOrder("b")
+	show(&first, "b")
 	if first.stale != 0 {
 		t.Error("what is the newest already changes something")
 	}
 	second, third := first.share(), first.share()
-	second.showOrder("c")
-	third.showOrder("d")
-	second.showOrder("e")
-	if !slices.Equal(first.orders, want) || !slices.Equal(second.orders, []string{"a", "b", "c", "e"}) ||
-		!slices.Equal(third.orders, []string{"c", "a", "b", "d"}) {
-		t.Errorf("copies share what they change: %v, %v, %v", first.orders, second.orders, third.orders)
+	show(&second, "c")
+	show(&third, "d")
+	show(&second, "e")
+	if values(&first) != "c a b" || values(&second) != "a b c e" || values(&third) != "c a b d" {
+		t.Errorf("copies share what they change: %v, %v, %v", values(&first), values(&second), values(&third))
+	}
+	var amounts memory
+	for _, of := range []string{"O-1", "O-2", "O-1"} {
+		amounts.showAmount(&card{value: "10", of: of})
+	}
+	if len(amounts.amounts) != 2 {
+		t.Errorf("%d amounts, want one of each order", len(amounts.amounts))
 	}
 }
 

@@ -3,24 +3,17 @@ package tooldesk
 // A memory holds the values that the texts of an episode have shown, by kind, the newest last. Candidate calls are made
 // from it and from nothing else, so they can tell a policy nothing that it could not read.
 type memory struct {
-	emails, customers, orders, skus, tickets, addresses []string
+	emails, customers, orders, skus, tickets, addresses []*card
 
-	wanted  []string // skus that a message names or get_product showed: what an item may be exchanged for
-	cents   []string // amounts that a message names
-	lines   []pair   // items of an order
-	amounts []pair   // amounts of an order, in cents
-	next    []next   // pages that a list announced
+	wanted      []*card // products that a message names or get_product showed: what an item may be exchanged for
+	cents       []*card // amounts that a message names
+	lines       []*card // items of an order
+	amounts     []*card // amounts of an order, in cents
+	nextOrders  []*card // pages that a list announced
+	nextTickets []*card
 
 	stale listSet // what has changed since candidates were last made of it
 	own   listSet // what may be written to, as no other memory has it
-}
-
-// A pair is an order with one of its values.
-type pair struct{ order, value string }
-
-type next struct {
-	tool, customer string
-	page           int
 }
 
 // A listSet is a set of the lists that candidate calls are made of.
@@ -37,7 +30,8 @@ const (
 	ofCents
 	ofLine
 	ofAmount
-	ofNext
+	ofNextOrders
+	ofNextTickets
 	ofWritten // the session's, of what was written
 
 	ofAll listSet = 1<<iota - 1
@@ -50,20 +44,20 @@ func (m *memory) share() memory {
 	return c
 }
 
-// show puts the value last in a list.
-func show[T comparable](m *memory, of listSet, list *[]T, v T) {
+// show puts the card last in a list.
+func (m *memory) show(of listSet, list *[]*card, v *card) {
 	l := *list
 	n := len(l)
-	if n > 0 && l[n-1] == v {
+	if n > 0 && l[n-1].same(v) {
 		return
 	}
 	m.stale |= of
 	if m.own&of == 0 {
-		l = append(make([]T, 0, n+3), l...)
+		l = append(make([]*card, 0, max(n+4, 8)), l...)
 		m.own |= of
 	}
 	for i := n - 2; i >= 0; i-- {
-		if l[i] == v {
+		if l[i].same(v) {
 			copy(l[i:], l[i+1:])
 			l[n-1] = v
 			*list = l
@@ -73,37 +67,38 @@ func show[T comparable](m *memory, of listSet, list *[]T, v T) {
 	*list = append(l, v)
 }
 
-func (m *memory) showEmail(v string)    { show(m, ofEmail, &m.emails, v) }
-func (m *memory) showCustomer(v string) { show(m, ofCustomer, &m.customers, v) }
-func (m *memory) showOrder(v string)    { show(m, ofOrder, &m.orders, v) }
-func (m *memory) showSKU(v string)      { show(m, ofSKU, &m.skus, v) }
-func (m *memory) showTicket(v string)   { show(m, ofTicket, &m.tickets, v) }
-func (m *memory) showWanted(v string)   { show(m, ofWanted, &m.wanted, v) }
-func (m *memory) showLine(v pair)       { show(m, ofLine, &m.lines, v) }
-func (m *memory) showAmount(v pair)     { show(m, ofAmount, &m.amounts, v) }
-func (m *memory) showNext(v next)       { show(m, ofNext, &m.next, v) }
+func (c *card) same(d *card) bool { return c == d || c.value == d.value && c.of == d.of }
 
-// mention remembers a value of a customer's message.
-func (m *memory) mention(v mention) {
+func (m *memory) showEmail(v *card)    { m.show(ofEmail, &m.emails, v) }
+func (m *memory) showCustomer(v *card) { m.show(ofCustomer, &m.customers, v) }
+func (m *memory) showOrder(v *card)    { m.show(ofOrder, &m.orders, v) }
+func (m *memory) showSKU(v *card)      { m.show(ofSKU, &m.skus, v) }
+func (m *memory) showTicket(v *card)   { m.show(ofTicket, &m.tickets, v) }
+func (m *memory) showWanted(v *card)   { m.show(ofWanted, &m.wanted, v) }
+func (m *memory) showLine(v *card)     { m.show(ofLine, &m.lines, v) }
+func (m *memory) showAmount(v *card)   { m.show(ofAmount, &m.amounts, v) }
+
+// mention remembers a value of a customer's message in the task.
+func (m *memory) mention(t *task, v mention) {
 	if v.lists&ofEmail != 0 {
-		m.showEmail(v.value)
+		m.showEmail(t.emailCard(v.value))
 	}
 	if v.lists&ofOrder != 0 {
-		m.showOrder(v.value)
+		m.showOrder(t.orderCard(v.value))
 	}
 	if v.lists&ofSKU != 0 {
-		m.showSKU(v.value)
+		m.showSKU(t.productCard(v.value))
 	}
 	if v.lists&ofTicket != 0 {
-		m.showTicket(v.value)
+		m.showTicket(t.ticketCard(v.value))
 	}
 	if v.lists&ofAddress != 0 {
-		show(m, ofAddress, &m.addresses, v.value)
+		m.show(ofAddress, &m.addresses, &card{value: v.value})
 	}
 	if v.lists&ofWanted != 0 {
-		m.showWanted(v.value)
+		m.showWanted(t.productCard(v.value))
 	}
 	if v.lists&ofCents != 0 {
-		show(m, ofCents, &m.cents, v.value)
+		m.show(ofCents, &m.cents, &card{value: v.value})
 	}
 }

@@ -32,7 +32,7 @@ func (e *episode) Plan() ([]envharness.Action, error) {
 	plan := append(append(fixes, rest...), call("submit", e.task.answer))
 
 	trial := newEpisode(e.task, e.drafts)
-	trial.world = e.world.share()
+	trial.world, trial.way = e.world.share(), -1
 	trial.session.Verified = slices.Clone(e.session.Verified)
 	for i, a := range plan {
 		plan[i].Args = slices.Clone(a.Args) // the task keeps its own

@@ -121,6 +121,7 @@ var words = wording{
 	refundItem:     []string{"refund {part} of {order}", "repay {part} of {order}"},
 	refundRest:     []string{"refund rest of {order}", "repay rest of {order}"},
 	refunds:        []string{"refund {amount} of {order}", "repay {amount} of {order}"},
-	ticket:         []string{"do {ticket}", "finish {ticket}"},
-	ticketUnnamed:  []string{"do open ticket", "finish open ticket"},
+	ticket: []string{"do {ticket}", "finish {ticket}", "do ticket {ticket}", "finish ticket {ticket}", "do open {ticket}",
+		"finish open {ticket}", "do open ticket {ticket}", "finish open ticket {ticket}"},
+	ticketUnnamed: []string{"do open ticket", "finish open ticket", "do ticket", "finish ticket"},
 }

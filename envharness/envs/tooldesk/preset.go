@@ -1,12 +1,11 @@
 package tooldesk
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
-	"github.com/throughline-go/throughline/internal/text"
 )
 
 // A preset is all in which one sort of desk differs from another: sizes, names and texts. The rules are the same.
@@ -25,6 +24,7 @@ type preset struct {
 
 	inside, outside *pool // of names
 	numbered        bool  // ids are numbered from 1, and do not tell by their look that they are ids
+	dealt           bool  // each message is one split's, by its hash
 	wording         *wording
 
 	// Bounds of the candidate calls: of one tool, of one that is given just one id, of one that combines two things, of either of these, and
@@ -33,6 +33,7 @@ type preset struct {
 
 	tools   []tool
 	episode func(e *episode) sim.Episode
+	replies bool                                      // texts are replies to the last call, and not the present state
 	opening func(t *task) string                      // the text of a start, nil if it is told like any other
 	tell    func(e *episode, b []byte) []byte         // the text of the present
 	address func(g *generator, moved bool) string     // moved addresses differ from those of customers
@@ -48,6 +49,7 @@ var full = preset{
 	perTool: 8, ids: 8, combined: 8, pairs: 4, others: 2,
 	tools:   makeTools(1),
 	episode: func(e *episode) sim.Episode { return narrated{e} },
+	replies: true,
 	opening: openFull,
 	tell:    tellReply,
 	address: func(g *generator, moved bool) string {
@@ -69,7 +71,7 @@ var small = preset{
 	about:     " This desk is small. Its text tells the message and what was learned so far, newest reads only, in a closed vocabulary.",
 	customers: 2, families: 2, perFamily: 2, orders: 4, tickets: 2, lines: 2,
 	lowest: 10, step: 10, prices: 4, whole: 10, stock: 3,
-	inside: &few, outside: &few, numbered: true, wording: &words,
+	inside: &few, outside: &few, numbered: true, dealt: true, wording: &words,
 	perTool: 3, ids: 4, combined: 2, pairs: 2, others: 1,
 	tools:   makeTools(10),
 	episode: func(e *episode) sim.Episode { return e },
@@ -93,11 +95,7 @@ func (p *preset) vocabulary() []string {
 		return nil
 	}
 	var all []string
-	add := func(texts ...string) {
-		for _, t := range texts {
-			all = append(all, text.Words(t)...)
-		}
-	}
+	add := func(texts ...string) { all = append(all, texts...) }
 	ids := func(prefix string, n int) {
 		for i := range n {
 			add(prefix + strconv.Itoa(i+1))
@@ -125,7 +123,6 @@ func (p *preset) vocabulary() []string {
 	add(transferReasons...)
 	add(pending, delivered, cancelled, open, resolved, closingNote, nothingDone, transferred, ",")
 	add(stateWords...)
-	add(rules...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	add(ruleWords...)
+	return rules.Vocabulary(all...)
 }

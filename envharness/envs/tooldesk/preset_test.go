@@ -410,7 +410,86 @@ func TestStepWithoutNews(t *testing.T) {
 	}
 }
 
-// The candidates are those that are made from scratch, wherever random calls lead.
+// slowCandidates makes the candidate calls anew, of values alone.
+func slowCandidates(e *episode) []envharness.Action {
+	p, m := e.task.preset, &e.memory
+	var out []envharness.Action
+	offer := func(tool string, most int, list ...[]string) {
+		n := 0
+		for _, args := range list {
+			a := call(tool, args...)
+			if n < most && !slices.ContainsFunc(out, func(b envharness.Action) bool { return sameCall(a, b) }) {
+				out = append(out, a)
+				n++
+			}
+		}
+	}
+	last := func(cards []*card, n int) []*card { // the newest first
+		cards = slices.Clone(cards[max(len(cards)-n, 0):])
+		slices.Reverse(cards)
+		return cards
+	}
+	each := func(cards []*card, n int, args func(v *card) [][]string) [][]string {
+		var list [][]string
+		for _, c := range last(cards, n) {
+			list = append(list, args(c)...)
+		}
+		return list
+	}
+	alone := func(v *card) [][]string { return [][]string{{v.value}} }
+	paged := func(v *card) [][]string { return [][]string{{v.of, v.value}} }
+	with := func(all []string, after bool) func(*card) [][]string {
+		return func(v *card) [][]string {
+			var list [][]string
+			for _, x := range all {
+				if after {
+					list = append(list, []string{v.value, x})
+				} else {
+					list = append(list, []string{x, v.value})
+				}
+			}
+			return list
+		}
+	}
+	values := func(cards []*card) []string {
+		var list []string
+		for _, c := range cards {
+			list = append(list, c.value)
+		}
+		return list
+	}
+	offer("find_customer", p.ids, each(m.emails, 99, alone)...)
+	offer("list_orders", p.ids, append(each(m.nextOrders, 99, paged), each(m.customers, 99, alone)...)...)
+	offer("get_order", p.ids, each(m.orders, 99, alone)...)
+	offer("get_product", p.ids, each(m.skus, 99, alone)...)
+	offer("list_tickets", p.ids, append(each(m.nextTickets, 99, paged), each(m.customers, 99, alone)...)...)
+	offer("get_ticket", p.ids, each(m.tickets, 99, alone)...)
+	offer("cancel_order", p.perTool, each(m.orders, p.perTool/2, with(cancelReasons, true))...)
+	offer("set_address", p.combined, each(m.addresses, 99, with(values(last(m.orders, p.pairs)), true))...)
+	offer("exchange_item", p.combined, each(m.wanted, 99, func(v *card) [][]string {
+		var list [][]string
+		for _, l := range last(m.lines, p.pairs) {
+			if l.value != v.value {
+				list = append(list, []string{v.value, l.of, l.value})
+			}
+		}
+		return list
+	})...)
+	offer("refund", p.perTool, append(each(m.cents, 99, with(values(last(m.orders, p.others)), true)),
+		each(m.amounts, 99, func(v *card) [][]string { return [][]string{{v.value, v.of}} })...)...)
+	offer("resolve_ticket", p.perTool, each(m.tickets, p.perTool, with([]string{"resolved"}, false))...)
+	offer("transfer", p.perTool, each(m.customers, p.others, with(transferReasons, true))...)
+	answers := [][]string{{"nothing"}, {"transferred"}}
+	if done := strings.Join(e.session.Written, ", "); done != "" && len(done) <= maxText {
+		answers = slices.Insert(answers, 0, []string{done})
+	}
+	answers = append(append(answers, each(m.tickets, p.others, alone)...), each(m.orders, p.others, alone)...)
+	offer("submit", p.perTool, answers...)
+	return out
+}
+
+// The candidates are those of the slow list, and the text is the one written anew, wherever random calls lead, on the way of the solution
+// and off it, and whatever the task keeps already.
 func TestCandidatesAreNotStale(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, x := range presets {
@@ -419,19 +498,109 @@ func TestCandidatesAreNotStale(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := begin(m)
-			for range 40 {
-				calls := e.candidates()
-				other := *e
-				other.offers, other.memory.stale = offers{}, ofAll
-				bare := *m
-				bare.args = nil
-				other.task = &bare
-				if scratch := other.candidates(); !slices.EqualFunc(scratch, calls, sameCall) {
-					t.Fatalf("%s: from scratch %v, kept %v", task.ID, scratch, calls)
+			for k := range 4 {
+				e := begin(m)
+				for i := range 40 {
+					calls := e.candidates()
+					if slow := slowCandidates(e); !slices.EqualFunc(slow, calls, sameCall) {
+						t.Fatalf("%s: from scratch %v, kept %v", task.ID, slow, calls)
+					}
+					if got, want := e.Text(), string(x.preset.tell(e, nil)); got != want {
+						t.Fatalf("%s: text %q, written anew %q", task.ID, got, want)
+					}
+					a := calls[r.IntN(len(calls))]
+					if i < k && i < len(m.gold) {
+						a = m.gold[i]
+					}
+					if k == 3 && i%2 == 0 { // shown by nobody
+						list := anything(r, m)
+						a = list[r.IntN(len(list))]
+					}
+					e.do(a)
 				}
-				e.do(calls[r.IntN(len(calls))])
 			}
+		}
+	}
+}
+
+// anything makes calls about any row of the task.
+func anything(r *rand.Rand, m *task) []envharness.Action {
+	w := m.start
+	o, p, k, c := pick(r, w.Orders), pick(r, w.Products), pick(r, w.Tickets), pick(r, w.Customers)
+	return []envharness.Action{
+		call("find_customer", strings.ToUpper(c.Email)), call("list_orders", c.ID, fmt.Sprint(1+r.IntN(3))), call("get_order", o.ID),
+		call("get_product", p.SKU), call("list_tickets", c.ID, fmt.Sprint(1+r.IntN(3))), call("get_ticket", k.ID),
+		call("cancel_order", o.ID, pick(r, cancelReasons)), call("set_address", "Somewhere 1", o.ID),
+		call("exchange_item", p.SKU, o.ID, pick(r, o.Lines).SKU), call("refund", "10", o.ID), call("resolve_ticket", "a note", k.ID),
+		call("transfer", c.ID, pick(r, transferReasons)), call("submit", k.ID),
+	}
+}
+
+// No two splits share a message, on either desk, though the small one has few.
+func TestMessagesAreOfOneSplit(t *testing.T) {
+	for _, x := range presets {
+		owner := map[string]string{}
+		for _, split := range splits {
+			tasks, err := x.preset.list(split)
+			if err != nil {
+				t.Fatal(err)
+			}
+			families := map[string]map[string]bool{}
+			for i, task := range tasks {
+				if testing.Short() && i%4 > 0 {
+					continue
+				}
+				m, err := x.preset.makeTask(task.ID, drafts())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o, ok := owner[m.text]; ok && o != split {
+					t.Fatalf("%s: %q is of %s as well", task.ID, m.text, o)
+				}
+				owner[m.text] = split
+				if families[task.Family] == nil {
+					families[task.Family] = map[string]bool{}
+				}
+				families[task.Family][m.text] = true
+			}
+			for family, messages := range families {
+				t.Logf("%s, %s, %s: %d messages", x.preset.name, split, family, len(messages))
+				if len(messages) < 15 && !testing.Short() {
+					t.Errorf("%s, %s, %s: only %d messages", x.preset.name, split, family, len(messages))
+				}
+			}
+		}
+	}
+	for message, want := range map[string]string{"": "train", "ann: cancel o1 unneeded": "test"} {
+		if got := messageSplit(message); got != want {
+			t.Errorf("%q: %s, want %s: FNV-1a modulo 10", message, got, want)
+		}
+	}
+}
+
+// What a task keeps of refusals is of the order as it was at the start, and of the status that was asked for.
+func TestRefusalsOfTheSameOrder(t *testing.T) {
+	e := sample()
+	for _, s := range []struct{ tool, order, want string }{
+		{"cancel_order", "O-4", "order O-4 is cancelled, not pending"},
+		{"refund", "O-4", "order O-4 is cancelled, not delivered"},
+		{"cancel_order", "O-4", "order O-4 is cancelled, not pending"},
+		{"refund", "O-1", "order O-1 is pending, not delivered"},
+		{"cancel_order", "O-1", ""},
+		{"refund", "O-1", "order O-1 is cancelled, not delivered"},
+		{"cancel_order", "O-1", "order O-1 is cancelled, not pending"},
+		{"cancel_order", "O-5", "customer C-2 has not been looked up with find_customer"},
+	} {
+		a := call("refund", "10", s.order)
+		if s.tool == "cancel_order" {
+			a = call(s.tool, s.order, cancelReasons[0])
+		}
+		got := ""
+		if refusal := e.do(a); refusal != nil {
+			got = refusal.Message
+		}
+		if got != s.want || s.want != "" && !strings.Contains(e.Text(), s.want) {
+			t.Errorf("%s: %q, text %s, want %q", a, got, e.Text(), s.want)
 		}
 	}
 }

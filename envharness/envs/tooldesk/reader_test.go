@@ -75,8 +75,8 @@ func (s *sight) next() string {
 	ticket := strings.HasPrefix(requests[0], "do ") || strings.HasPrefix(requests[0], "finish ")
 	if ticket {
 		if s.ticket == nil {
-			if id := strings.Fields(requests[0])[1]; id != "open" {
-				return "get_ticket " + id
+			if w := strings.Fields(requests[0]); isID(w[len(w)-1], 'k') {
+				return "get_ticket " + w[len(w)-1]
 			}
 			for _, row := range rows(s.tickets, 'k') {
 				if row[1] == open {

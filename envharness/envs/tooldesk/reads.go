@@ -1,7 +1,6 @@
 package tooldesk
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -10,125 +9,104 @@ import (
 const pageSize = 5
 
 func findCustomer(e *episode, in *inputs) *envharness.ActionError {
-	email := string(in[0].s)
-	for _, c := range e.world.Customers {
-		if strings.EqualFold(c.Email, email) {
+	email := in[0].s
+	for i, c := range e.world.Customers {
+		if string(email) == c.Email || strings.EqualFold(c.Email, string(email)) {
+			s := e.customerSheet(i)
 			e.session.Verified = insert(e.session.Verified, c.ID)
-			e.memory.showCustomer(c.ID)
-			e.memory.showEmail(c.Email)
-			e.outcome.customer = c
+			e.memory.showCustomer(s.customer)
+			e.memory.showEmail(s.about)
+			e.outcome.customer, e.outcome.told = c, &s.text
 			return nil
 		}
 	}
-	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer with e-mail ", quoted(email))
-}
-
-// take puts a row onto the page, if it is there that the n-th of a customer's rows belongs.
-func (o *outcome) take(n, row int) {
-	switch from := (o.page - 1) * pageSize; {
-	case n >= from && o.count < pageSize:
-		o.rows[o.count] = row
-		o.count++
-	case n >= from:
-		o.more = true
-	}
+	return e.refuse(envharness.ClassNotFound, ruleUnknown, "no customer with e-mail ", quoted(string(email)))
 }
 
 func listOrders(e *episode, in *inputs) *envharness.ActionError {
-	c, refusal := e.customer(string(in[0].s))
-	if refusal != nil {
-		return refusal
+	c := find(e.world.Customers, in[0].s, customerID)
+	if c < 0 {
+		return e.noCustomer(string(in[0].s))
 	}
-	out, n := &e.outcome, 0
-	out.page = max(in[1].n, 1)
-	for i, row := range e.world.Orders {
-		if row.Customer == c.ID {
-			out.take(n, i)
-			n++
-		}
+	page := max(in[1].n, 1)
+	s := e.ordersSheet(c, page)
+	for _, o := range s.list {
+		e.memory.showOrder(o)
 	}
-	for _, i := range out.rows[:out.count] {
-		e.memory.showOrder(e.world.Orders[i].ID)
+	if s.next != nil {
+		e.memory.show(ofNextOrders, &e.memory.nextOrders, s.next)
 	}
-	if out.more {
-		e.memory.showNext(next{"list_orders", c.ID, out.page + 1})
-	}
-	out.customer, e.seen.order, e.seen.ordersOf = c, "", c.ID
+	id := e.world.Customers[c].ID
+	e.outcome.customer, e.outcome.page, e.outcome.sheet, e.outcome.told = e.world.Customers[c], page, s, &s.text
+	e.seen.order, e.seen.ordersOf = "", id
 	return nil
 }
 
 func getOrder(e *episode, in *inputs) *envharness.ActionError {
-	o, refusal := e.order(string(in[0].s))
-	if refusal != nil {
-		return refusal
+	i := find(e.world.Orders, in[0].s, orderID)
+	if i < 0 {
+		return e.noOrder(string(in[0].s))
 	}
+	o, s := e.world.Orders[i], e.orderSheet(i)
 	e.session.Read = insert(e.session.Read, o.ID)
-	e.memory.showCustomer(o.Customer)
-	e.memory.showOrder(o.ID)
-	for i := range o.Lines {
-		l := &o.Lines[i]
-		e.memory.showSKU(l.SKU)
-		e.memory.showLine(pair{o.ID, l.SKU})
-		e.memory.showAmount(pair{o.ID, strconv.Itoa(l.Cents)})
+	e.memory.showCustomer(s.customer)
+	e.memory.showOrder(s.about)
+	for k := range s.list {
+		e.memory.showSKU(s.list[k])
+		e.memory.showLine(s.lines[k])
 	}
-	if left := o.Paid - o.Refunded; left > 0 {
-		e.memory.showAmount(pair{o.ID, strconv.Itoa(left)})
+	for _, a := range s.amounts {
+		e.memory.showAmount(a)
 	}
-	e.outcome.order, e.seen.order = o, o.ID
+	e.outcome.order, e.outcome.told, e.seen.order = o, &s.text, o.ID
 	return nil
 }
 
 func getProduct(e *episode, in *inputs) *envharness.ActionError {
-	p, refusal := e.product(string(in[0].s))
-	if refusal != nil {
-		return refusal
+	i := find(e.world.Products, in[0].s, productID)
+	if i < 0 {
+		return e.noProduct(string(in[0].s))
 	}
+	p, s := e.world.Products[i], e.productSheet(i)
 	e.session.Read = insert(e.session.Read, p.SKU)
-	e.memory.showSKU(p.SKU)
-	e.memory.showWanted(p.SKU)
-	e.outcome.product, e.seen.sku = p, p.SKU
+	e.memory.showSKU(s.about)
+	e.memory.showWanted(s.about)
+	e.outcome.product, e.outcome.told, e.seen.sku = p, &s.text, p.SKU
 	return nil
 }
 
 func listTickets(e *episode, in *inputs) *envharness.ActionError {
-	c, refusal := e.customer(string(in[0].s))
-	if refusal != nil {
-		return refusal
+	c := find(e.world.Customers, in[0].s, customerID)
+	if c < 0 {
+		return e.noCustomer(string(in[0].s))
 	}
-	out, n := &e.outcome, 0
-	out.page = max(in[1].n, 1)
-	for i, row := range e.world.Tickets {
-		if row.Customer == c.ID {
-			out.take(n, i)
-			n++
-		}
+	page := max(in[1].n, 1)
+	s := e.ticketsSheet(c, page)
+	for _, t := range s.list {
+		e.memory.showTicket(t)
 	}
-	for _, i := range out.rows[:out.count] {
-		e.memory.showTicket(e.world.Tickets[i].ID)
+	if s.next != nil {
+		e.memory.show(ofNextTickets, &e.memory.nextTickets, s.next)
 	}
-	if out.more {
-		e.memory.showNext(next{"list_tickets", c.ID, out.page + 1})
-	}
-	out.customer, e.seen.ticket, e.seen.ticketsOf = c, "", c.ID
+	id := e.world.Customers[c].ID
+	e.outcome.customer, e.outcome.page, e.outcome.sheet, e.outcome.told = e.world.Customers[c], page, s, &s.text
+	e.seen.ticket, e.seen.ticketsOf = "", id
 	return nil
 }
 
 func getTicket(e *episode, in *inputs) *envharness.ActionError {
-	t, refusal := e.ticket(string(in[0].s))
-	if refusal != nil {
-		return refusal
+	i := find(e.world.Tickets, in[0].s, ticketID)
+	if i < 0 {
+		return e.noTicket(string(in[0].s))
 	}
+	t, s := e.world.Tickets[i], e.ticketSheet(i)
 	e.session.Read = insert(e.session.Read, t.ID)
-	e.memory.showCustomer(t.Customer)
-	e.memory.showTicket(t.ID)
-	e.memory.showOrder(t.Order)
-	for i := range e.world.Tickets {
-		if e.world.Tickets[i] == t {
-			for _, m := range e.task.bodies[i] {
-				e.memory.mention(m)
-			}
-		}
+	e.memory.showCustomer(s.customer)
+	e.memory.showTicket(s.about)
+	e.memory.showOrder(s.order)
+	for _, m := range e.task.bodies[i] {
+		e.memory.mention(e.task, m)
 	}
-	e.outcome.ticket, e.seen.ticket = t, t.ID
+	e.outcome.ticket, e.outcome.told, e.seen.ticket = t, &s.text, t.ID
 	return nil
 }

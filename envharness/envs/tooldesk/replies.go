@@ -31,11 +31,11 @@ func replyOrders(b []byte, e *episode) []byte {
 	b = appendString(b, `{"customer_id":`, out.customer.ID)
 	b = appendInt(b, `,"page":`, out.page)
 	b = append(b, `,"orders":[`...)
-	for n, i := range out.rows[:out.count] {
-		if n > 0 {
+	for i, c := range out.sheet.list {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		o := e.world.Orders[i]
+		o := e.world.order(c.value)
 		b = appendString(b, `{"order_id":`, o.ID)
 		b = appendString(b, `,"status":`, o.Status)
 		b = append(b, `,"items":"`...)
@@ -47,7 +47,7 @@ func replyOrders(b []byte, e *episode) []byte {
 		}
 		b = append(b, `"}`...)
 	}
-	return append(appendBool(b, `],"has_more":`, out.more), '}')
+	return append(appendBool(b, `],"has_more":`, out.sheet.next != nil), '}')
 }
 
 func replyOrder(b []byte, e *episode) []byte {
@@ -91,16 +91,16 @@ func replyTickets(b []byte, e *episode) []byte {
 	b = appendString(b, `{"customer_id":`, out.customer.ID)
 	b = appendInt(b, `,"page":`, out.page)
 	b = append(b, `,"tickets":[`...)
-	for n, i := range out.rows[:out.count] {
-		if n > 0 {
+	for i, c := range out.sheet.list {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		t := e.world.Tickets[i]
+		t := e.world.ticket(c.value)
 		b = appendString(b, `{"ticket_id":`, t.ID)
 		b = appendString(b, `,"status":`, t.Status)
 		b = append(appendInt(b, `,"opened_day":`, t.Opened), '}')
 	}
-	return append(appendBool(b, `],"has_more":`, out.more), '}')
+	return append(appendBool(b, `],"has_more":`, out.sheet.next != nil), '}')
 }
 
 func replyTicket(b []byte, e *episode) []byte {

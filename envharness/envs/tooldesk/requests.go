@@ -126,9 +126,7 @@ func (g *generator) say(text string, mentions []mention) {
 		g.task.text += " "
 	}
 	g.task.text += text
-	for _, m := range mentions {
-		g.task.named.mention(m)
-	}
+	g.task.mentions = append(g.task.mentions, mentions...)
 }
 
 // allow arranges the order so that a request of this kind is within the rules.

@@ -3,11 +3,13 @@ package tooldesk
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/envs/internal/rules"
 	"github.com/throughline-go/throughline/envharness/sim"
 )
 
@@ -17,7 +19,9 @@ type task struct {
 	preset   *preset
 	text     string                     // the customer's message
 	data     map[string]any             // of every observation
-	named    memory                     // values in the message
+	mentions []mention                  // values in the message
+	named    memory                     // the same in memory
+	shelf    *shelf                     // what is made of the tables when it is needed
 	bodies   [][]mention                // what the tickets mention, in the order of the table
 	start    *world                     // the tables at the start
 	written  *written                   // the same as JSON
@@ -27,7 +31,8 @@ type task struct {
 	required []string                   // words that an answer must have
 	opening  string                     // text of the first observation
 	first    offers                     // candidate calls at the start
-	args     map[string]json.RawMessage // of candidate calls on the way of the gold actions, as they are likely to be made again
+	way      []offers                   // and after each of the gold actions
+	args     map[string]json.RawMessage // of the calls among them that combine values, as they are likely to be made again
 }
 
 // A family is one sort of task, with the numbers of its tasks in each split.
@@ -77,7 +82,7 @@ func (p *preset) list(name string) ([]envharness.Task, error) {
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("unknown split %q, want train, validation, test or ood", sim.Clip(name))
+		return nil, rules.UnknownSplit(name)
 	}
 	return out, nil
 }
@@ -86,7 +91,9 @@ func (p *preset) taskID(family string, number int) string {
 	return fmt.Sprintf("%s%s-%04d", p.prefix, family, number)
 }
 
-// makeTask builds the task with the id.
+// makeTask builds the task with the id. Where messages are dealt, a task whose message is another split's is drawn again, from the same
+// random numbers: there are few messages, and without that most of those in test would be in train as well. Each family has several that
+// fit, which is tested by making all tasks.
 func (p *preset) makeTask(id string, drafts *sync.Pool) (*task, error) {
 	rest, ok := strings.CutPrefix(id, p.prefix)
 	for i, f := range families {
@@ -103,12 +110,31 @@ func (p *preset) makeTask(id string, drafts *sync.Pool) (*task, error) {
 				if s.name == "ood" {
 					names = p.outside
 				}
-				return complete(p.generate(id, names, envharness.RandStream(uint64(number), "env", p.stream+uint64(i)), f.build), drafts)
+				r := envharness.RandStream(uint64(number), "env", p.stream+uint64(i))
+				t := p.generate(id, names, r, f.build)
+				for p.dealt && s.name != "ood" && messageSplit(t.text) != s.name {
+					t = p.generate(id, names, r, f.build)
+				}
+				return complete(t, drafts)
 			}
 		}
 	}
 	return nil, fmt.Errorf("%w: %q: an id is %sT1 to %[3]sT7 with a hyphen and a number of four digits that is in a split",
 		envharness.ErrNoTask, sim.Clip(id), p.prefix)
+}
+
+// messageSplit returns the split that a message is dealt to: of ten, six are for train and two each for validation and test, so that these
+// have messages enough.
+func messageSplit(message string) string {
+	f := fnv.New64a()
+	f.Write([]byte(message))
+	switch n := f.Sum64() % 10; {
+	case n < 2:
+		return "validation"
+	case n < 4:
+		return "test"
+	}
+	return "train"
 }
 
 // policy is what every message of the full desk ends with.
@@ -125,28 +151,38 @@ func openFull(t *task) string {
 func complete(t *task, drafts *sync.Pool) (*task, error) {
 	t.data = map[string]any{"task": t.text}
 	t.written = write(t.start)
+	t.shelf = newShelf(t.preset, t.start)
+	for _, m := range t.mentions {
+		t.named.mention(t, m)
+	}
 	e := newEpisode(t, drafts)
 	e.memory.stale = ofAll
 	t.opening = e.Text()
 	t.args = make(map[string]json.RawMessage)
 	t.keep(e.candidates())
 	t.first, t.named.stale = e.offers, 0
+	way := make([]offers, 0, len(t.gold))
 	for _, a := range t.gold {
 		if refusal := e.do(a); refusal != nil {
 			return nil, fmt.Errorf("task %s: gold action %s: %s", t.id, a, refusal.Message)
 		}
 		t.keep(e.candidates())
+		way = append(way, e.offers)
 	}
+	t.way = way
 	end := e.world
 	t.end = &end
 	return t, nil
 }
 
-// keep keeps the arguments of candidate calls for all episodes.
+// keep keeps the arguments of candidate calls that combine several values, for all episodes; cards have the others.
 func (t *task) keep(calls []envharness.Action) {
 	for _, c := range calls {
-		if _, ok := t.args[string(c.Args)]; !ok {
-			t.args[string(c.Args)] = c.Args
+		switch c.Name {
+		case "set_address", "exchange_item", "refund", "submit":
+			if _, ok := t.args[string(c.Args)]; !ok {
+				t.args[string(c.Args)] = c.Args
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -79,7 +80,7 @@ func stateOf(e *episode) string { return string(e.AppendState(nil)) }
 // copyOf makes a copy of an episode that stays as it is.
 func copyOf(e *episode) *episode {
 	c := begin(e.task)
-	c.world, c.memory, c.answer = e.world.share(), e.memory.share(), e.answer
+	c.world, c.memory, c.answer, c.way = e.world.share(), e.memory.share(), e.answer, -1
 	c.session = session{slices.Clone(e.session.Verified), slices.Clone(e.session.Read), slices.Clone(e.session.Written)}
 	return c
 }
@@ -677,7 +678,7 @@ func sample() *episode {
 		Transfers: []transfer{},
 		Today:     100,
 	}
-	e := begin(&task{preset: &full, start: w, end: w, written: write(w), bodies: make([][]mention, 3)})
+	e := begin(&task{preset: &full, start: w, end: w, written: write(w), shelf: newShelf(&full, w), bodies: make([][]mention, 3)})
 	e.memory.stale = ofAll
 	e.do(call("find_customer", "a@example.com"))
 	return e
@@ -849,16 +850,25 @@ func TestPages(t *testing.T) {
 		{11, 2, 5, 10, "in the middle"},
 	}
 	for _, tt := range tests {
-		out := outcome{page: tt.number}
-		var want []int
+		w := &world{Customers: []*customer{{ID: "C-1"}, {ID: "C-2"}}}
+		var want []string
 		for i := range tt.n {
-			out.take(i, 100+i)
+			id := fmt.Sprintf("O-%02d", i)
+			w.Orders = append(w.Orders, &order{ID: id, Customer: "C-2"}, &order{ID: id + "x", Customer: "C-1"})
 			if tt.from <= i && i < tt.to {
-				want = append(want, 100+i)
+				want = append(want, id)
 			}
 		}
-		if got := out.rows[:out.count]; !slices.Equal(got, want) || out.more != (tt.number == 1 && tt.n > 5 || tt.to == 10) {
-			t.Errorf("%s: page %d of %d rows is %v, more %v, want %v", tt.reason, tt.number, tt.n, got, out.more, want)
+		e := begin(&task{preset: &full, start: w, shelf: newShelf(&full, w)})
+		for range 2 { // made, and kept
+			s := e.ordersSheet(1, tt.number)
+			var got []string
+			for _, c := range s.list {
+				got = append(got, c.value)
+			}
+			if !slices.Equal(got, want) || (s.next != nil) != (tt.number == 1 && tt.n > 5 || tt.to == 10) {
+				t.Errorf("%s: page %d of %d rows is %v, next %v, want %v", tt.reason, tt.number, tt.n, got, s.next, want)
+			}
 		}
 	}
 }

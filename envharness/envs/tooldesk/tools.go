@@ -50,7 +50,23 @@ const (
 	reasonStock  = "item is out of stock"
 )
 
-const numTools = 13
+// The tools by their positions.
+const (
+	toolFindCustomer = iota
+	toolListOrders
+	toolGetOrder
+	toolGetProduct
+	toolListTickets
+	toolGetTicket
+	toolCancelOrder
+	toolSetAddress
+	toolExchangeItem
+	toolRefund
+	toolResolveTicket
+	toolTransfer
+	toolSubmit
+	numTools
+)
 
 // makeTools lists the desk's tools in the order in which they are shown: six that read, six that write, and submit. Amounts of money are
 // multiples of whole.
@@ -64,7 +80,7 @@ func makeTools(whole int) []tool {
 		{
 			name: "list_orders", text: "List a customer's orders, five to a page, by order id.",
 			params: []param{customerParam, pageParam},
-			run:    listOrders, reply: replyOrders, needs: ofCustomer | ofNext, offer: offerPages,
+			run:    listOrders, reply: replyOrders, needs: ofCustomer | ofNextOrders, offer: offerOrderPages,
 		},
 		{
 			name: "get_order", text: "Show one order: items, payments, delivery and address.",
@@ -79,7 +95,7 @@ func makeTools(whole int) []tool {
 		{
 			name: "list_tickets", text: "List a customer's support tickets, five to a page, by ticket id.",
 			params: []param{customerParam, pageParam},
-			run:    listTickets, reply: replyTickets, needs: ofCustomer | ofNext, offer: offerPages,
+			run:    listTickets, reply: replyTickets, needs: ofCustomer | ofNextTickets, offer: offerTicketPages,
 		},
 		{
 			name: "get_ticket", text: "Show one support ticket with the customer's message.",

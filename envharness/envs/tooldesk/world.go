@@ -141,37 +141,39 @@ func (t *ticket) equal(u *ticket) bool {
 	return a == b
 }
 
-// find returns the row with the id, or nil.
-func find[T any](rows []*T, id string, key func(*T) string) *T {
+// find returns the position of the row with the id, or -1.
+func find[T any, S string | []byte](rows []*T, id S, key func(*T) string) int {
 	from, to := 0, len(rows)
 	for from < to {
 		mid := int(uint(from+to) / 2)
 		switch k := key(rows[mid]); {
-		case k < id:
+		case k < string(id):
 			from = mid + 1
-		case k > id:
+		case k > string(id):
 			to = mid
 		default:
-			return rows[mid]
+			return mid
 		}
 	}
-	return nil
+	return -1
 }
 
-func (w *world) customer(id string) *customer {
-	return find(w.Customers, id, func(c *customer) string { return c.ID })
-}
+func customerID(c *customer) string { return c.ID }
+func productID(p *product) string   { return p.SKU }
+func orderID(o *order) string       { return o.ID }
+func ticketID(t *ticket) string     { return t.ID }
 
-func (w *world) product(sku string) *product {
-	return find(w.Products, sku, func(p *product) string { return p.SKU })
-}
+// The functions below return the row with the id, or nil.
 
-func (w *world) order(id string) *order {
-	return find(w.Orders, id, func(o *order) string { return o.ID })
-}
+func (w *world) product(sku string) *product { return at(w.Products, find(w.Products, sku, productID)) }
+func (w *world) order(id string) *order      { return at(w.Orders, find(w.Orders, id, orderID)) }
+func (w *world) ticket(id string) *ticket    { return at(w.Tickets, find(w.Tickets, id, ticketID)) }
 
-func (w *world) ticket(id string) *ticket {
-	return find(w.Tickets, id, func(t *ticket) string { return t.ID })
+func at[T any](rows []*T, i int) *T {
+	if i < 0 {
+		return nil
+	}
+	return rows[i]
 }
 
 // refundWindow is the number of days after delivery in which money can be paid back.

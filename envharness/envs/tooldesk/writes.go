@@ -12,17 +12,20 @@ import (
 
 // wrote notes what a write has handled.
 func (e *episode) wrote(what string) {
+	if cap(e.session.Written) == 0 {
+		e.session.Written = make([]string, 0, 4)
+	}
 	e.session.Written = append(e.session.Written, what)
 	e.memory.stale |= ofWritten
 }
 
 func cancelOrder(e *episode, in *inputs) *envharness.ActionError {
-	o, refusal := e.changeable(string(in[0].s), pending)
+	o, refusal := e.changeable(in[0].s, pending)
 	if refusal != nil {
 		return refusal
 	}
 	o = e.world.writableOrder(o.ID)
-	o.Status, o.Reason, o.Refunded = cancelled, string(in[1].s), o.Paid
+	o.Status, o.Reason, o.Refunded = cancelled, cancelReasons[listed(cancelReasons, in[1].s)], o.Paid
 	for _, l := range o.Lines {
 		e.world.writableProduct(l.SKU).Stock++
 	}
@@ -32,7 +35,7 @@ func cancelOrder(e *episode, in *inputs) *envharness.ActionError {
 }
 
 func setAddress(e *episode, in *inputs) *envharness.ActionError {
-	o, refusal := e.changeable(string(in[1].s), pending)
+	o, refusal := e.changeable(in[1].s, pending)
 	if refusal != nil {
 		return refusal
 	}
@@ -44,11 +47,11 @@ func setAddress(e *episode, in *inputs) *envharness.ActionError {
 }
 
 func exchangeItem(e *episode, in *inputs) *envharness.ActionError {
-	wanted, refusal := e.product(string(in[0].s))
+	wanted, refusal := e.product(in[0].s)
 	if refusal != nil {
 		return refusal
 	}
-	o, refusal := e.changeable(string(in[1].s), delivered)
+	o, refusal := e.changeable(in[1].s, delivered)
 	if refusal != nil {
 		return refusal
 	}
@@ -82,7 +85,7 @@ func exchangeItem(e *episode, in *inputs) *envharness.ActionError {
 }
 
 func refund(e *episode, in *inputs) *envharness.ActionError {
-	o, refusal := e.changeable(string(in[1].s), delivered)
+	o, refusal := e.changeable(in[1].s, delivered)
 	if refusal != nil {
 		return refusal
 	}
@@ -101,7 +104,7 @@ func refund(e *episode, in *inputs) *envharness.ActionError {
 }
 
 func resolveTicket(e *episode, in *inputs) *envharness.ActionError {
-	t, refusal := e.ticket(string(in[1].s))
+	t, refusal := e.ticket(in[1].s)
 	if refusal == nil {
 		refusal = e.verified(t.Customer)
 	}
@@ -119,16 +122,24 @@ func resolveTicket(e *episode, in *inputs) *envharness.ActionError {
 }
 
 func transferCustomer(e *episode, in *inputs) *envharness.ActionError {
-	c, refusal := e.customer(string(in[0].s))
-	if refusal == nil {
-		refusal = e.verified(c.ID)
+	i := find(e.world.Customers, in[0].s, customerID)
+	if i < 0 {
+		return e.noCustomer(string(in[0].s))
 	}
-	if refusal != nil {
+	c := e.world.Customers[i]
+	if refusal := e.verified(c.ID); refusal != nil {
 		return refusal
 	}
-	e.world.Transfers = append(e.world.Transfers, transfer{c.ID, string(in[1].s)})
+	reason := listed(transferReasons, in[1].s)
+	e.world.Transfers = append(e.world.Transfers, transfer{c.ID, transferReasons[reason]})
 	e.wrote(transferred)
+	e.outcome.told = &e.task.shelf.transfers[len(transferReasons)*i+reason]
 	return nil
+}
+
+// listed returns the position of a valid argument among the values that it may have.
+func listed(values []string, arg []byte) int {
+	return slices.IndexFunc(values, func(v string) bool { return v == string(arg) })
 }
 
 // closingNote is the note of candidate calls and of what generated worlds hold.

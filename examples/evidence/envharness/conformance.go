@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -13,11 +14,12 @@ import (
 	"github.com/throughline-go/throughline/envharness/envtest"
 	"github.com/throughline-go/throughline/envharness/envtest/doubles"
 	"github.com/throughline-go/throughline/envharness/vector"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 )
 
 // conformanceResult counts what went through the kit.
 type conformanceResult struct {
-	Envs       int      `json:"envs"`
+	Envs       int      `json:"envs"`       // reference worlds, and one variant
 	Components int      `json:"components"` // kinds of the catalogue
 	Verifiers  int      `json:"verifiers"`
 	Runners    int      `json:"runners"`
@@ -34,25 +36,23 @@ type doublesResult struct {
 	Failures []string `json:"failures,omitempty"`
 }
 
+// mostNull is what a policy without skill may pass in a world without a chance rate. The kit plays too few episodes to allow for none.
+const mostNull = 0.02
+
 func runConformance(ctx context.Context) (conformanceResult, error) {
 	r := conformanceResult{Rules: len(envtest.Rules())}
 	hand := []envharness.Task{{ID: "3,3,8,8"}, {ID: "1,5,5,5"}, {ID: "6,6,6,6"}}
-	desk := []envharness.Task{{ID: "T1-0000"}, {ID: "T5-0001"}, {ID: "T6-0002"}}
-	for _, w := range []struct {
-		name     string
-		world    envharness.World
-		tasks    []envharness.Task
-		refusals []envharness.ErrorClass // of admissible actions
-	}{
-		{"game24", game24.World(nil), hand, nil},
-		{"game24_loose", game24.World(&game24.Options{LooseStop: true}), hand, nil},
-		{"tooldesk", tooldesk.World(nil), desk, []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}},
-	} {
-		env := envtest.Environment{New: w.world.New, Tasks: w.tasks, SeedBlind: true, Refusals: w.refusals}
-		r.Envs++
-		r.note(w.name, env.Check(ctx))
-		r.Verifiers++
-		r.note(w.name+" verifier", envtest.Verifier{World: w.world, Tasks: w.tasks}.Check(ctx))
+	r.world(ctx, "game24_loose", game24.World(&game24.Options{LooseStop: true}), hand, 0)
+	for _, w := range worlds.All() {
+		d, err := w.Describe(ctx)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", w.Name, err)
+		}
+		tasks, err := threeTasks(ctx, w)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", w.Name, err)
+		}
+		r.world(ctx, w.Name, w.World, tasks, max(d.Chance, mostNull))
 	}
 	for _, kind := range components.Catalogue().Kinds() {
 		c, err := componentCheck(kind)
@@ -67,6 +67,35 @@ func runConformance(ctx context.Context) (conformanceResult, error) {
 		return vector.New(w, nil, n, o)
 	}}.Check(ctx))
 	return r, ctx.Err()
+}
+
+// threeTasks returns a task of each of three splits. The first is one's first, the second another's second and so on, as lists of tasks go
+// through the kinds of a world in turn.
+func threeTasks(ctx context.Context, w worlds.World) ([]envharness.Task, error) {
+	var three []envharness.Task
+	for i, split := range []string{"train", "test", "ood"} {
+		tasks, err := w.Tasks(ctx, split)
+		if err != nil {
+			return nil, err
+		}
+		if len(tasks) <= i {
+			return nil, fmt.Errorf("split %s has %d tasks", split, len(tasks))
+		}
+		three = append(three, tasks[i])
+	}
+	return three, nil
+}
+
+// world checks a world and its verifier.
+func (r *conformanceResult) world(ctx context.Context, name string, w envharness.World, tasks []envharness.Task, chance float64) {
+	env := envtest.Environment{New: w.New, Tasks: tasks, SeedBlind: true}
+	if strings.HasPrefix(name, "tooldesk") { // calls are listed by the records that they name; the desk's rules may forbid them
+		env.Refusals = []envharness.ErrorClass{envharness.ClassPrecondition, envharness.ClassPermission}
+	}
+	r.Envs++
+	r.note(name, env.Check(ctx))
+	r.Verifiers++
+	r.note(name+" verifier", envtest.Verifier{World: w, Tasks: tasks, Chance: chance}.Check(ctx))
 }
 
 // note counts the broken rules in what the kit says.

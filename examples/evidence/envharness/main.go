@@ -4,7 +4,7 @@
 //
 // The parts, in the order of the output:
 //
-//	conformance  the kit of package envtest on every world, component and verifier of the library, and on the vector runner
+//	conformance  the kit of package envtest on every reference world and its verifier, every component, and the vector runner
 //	doubles      things with one deliberate fault each, which the kit must find, and find nothing else
 //	weaknesses   faults that the paper's code and other libraries have or had; each case has the right behaviour here
 //	golden       episodes of the game of 24 recorded from the paper's code, step by step, and the solvability of all hands; needs data

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throughline-go/throughline/envharness/components"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 )
 
 // Each fault of others has the right behaviour here.
@@ -70,6 +71,21 @@ func TestEveryKindIsChecked(t *testing.T) {
 	}
 	if len(kinds) != 22 || len(kindParams) != len(kinds)-1 { // a chain is a world
 		t.Errorf("%d kinds, parameters for %d", len(kinds), len(kindParams))
+	}
+}
+
+// Every reference world goes through the kit, and all that does keeps its rules.
+func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the packages of the worlds and components run the kit themselves")
+	}
+	r, err := runConformance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(worlds.All()) + 1 // and the loose game
+	if r.Envs != n || r.Verifiers != n || r.Components != len(components.Catalogue().Kinds()) || r.Runners != 1 || r.Failed != 0 {
+		t.Errorf("want %d worlds: %+v", n, r)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +23,7 @@ import (
 )
 
 // tiny is enough to go through every part.
-var tiny = effort{quick: true, tasks: 3, null: 40, timed: time.Millisecond, walkthroughs: 40}
+var tiny = effort{quick: true, tasks: 3, null: 40, train: 1500, heldOut: 100, timed: time.Millisecond, walkthroughs: 40}
 
 func silent(string) {}
 
@@ -31,7 +33,7 @@ func TestReferenceWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.failure(); err != nil || first.Claims != (claims{true, true, true, true, true, true}) {
+	if err := first.failure(); err != nil || first.Claims != allHold() {
 		t.Errorf("%q %+v", first.Failures, first.Claims)
 	}
 	for name, r := range first.Worlds {
@@ -41,11 +43,15 @@ func TestReferenceWorlds(t *testing.T) {
 		if r.Shown.Turns == 0 || r.Shown.Words == 0 || r.Shown.Actions == 0 || r.Oracle.MeanTurns == 0 {
 			t.Errorf("%s: nothing was seen: %+v", name, r.Shown)
 		}
+		if d := cmp.Diff([]string{"first", "last"}, slices.Sorted(maps.Keys(r.Order))); d != "" {
+			t.Errorf("%s: order (-want +got):\n%s", name, d)
+		}
 		if (r.Chance > 0) != (r.ChanceLower != nil) {
 			t.Errorf("%s: chance %v and its bound %v", name, r.Chance, r.ChanceLower)
 		}
 	}
-	if w := first.Walkthroughs; w.Skipped == "" && (w.Total != 40 || w.Solved+len(w.Unsolved) != w.Total) {
+	w := first.Walkthroughs
+	if w.Skipped == "" && (w.Total != 40 || w.Solved+len(w.Unsolved) != w.Total || w.OnePlace > w.Solved || 10*w.OnePlace < 9*w.Solved) {
 		t.Errorf("walkthroughs %+v", w)
 	}
 }
@@ -94,6 +100,7 @@ func TestWalkthroughsWithoutData(t *testing.T) {
 
 // A guess is a world of one turn: the number that the task's id ends in is to be said. It can have faults.
 type guess struct {
+	id         string
 	want, said int
 	fault      string
 }
@@ -118,8 +125,11 @@ func (g *guess) Text() string {
 }
 
 func (g *guess) Data() map[string]any {
-	if g.fault == "vocabulary of the task" {
+	switch {
+	case g.fault == "vocabulary of the task":
 		return map[string]any{"task": "win"}
+	case g.fault == "sentence" && strings.HasPrefix(g.id, "ood"):
+		return map[string]any{"task": "guess"}
 	}
 	return nil
 }
@@ -127,7 +137,9 @@ func (g *guess) Data() map[string]any {
 func (g *guess) Actions() []envharness.Action {
 	var all []envharness.Action
 	for n := range 100 {
-		all = append(all, say(n))
+		if g.fault != "unlisted" || n != 7 {
+			all = append(all, say(n))
+		}
 	}
 	return all
 }
@@ -137,7 +149,12 @@ func say(n int) envharness.Action {
 }
 
 func (g *guess) AppendState(b []byte) []byte {
-	return append(strconv.AppendInt(append(b, `{"said":`...), int64(g.said), 10), '}')
+	id := g.id
+	if g.fault == "start" && g.want == 8 {
+		id = "eight"
+	}
+	b = strconv.AppendQuote(append(b, `{"id":`...), id)
+	return append(strconv.AppendInt(append(b, `,"said":`...), int64(g.said), 10), '}')
 }
 
 func (g *guess) Verdict() envharness.Verdict {
@@ -174,7 +191,7 @@ func guessing(fault string) worlds.World {
 		DefaultTask: "train-1",
 		Start: func(id string) (sim.Episode, error) {
 			n, err := number(id)
-			return &guess{want: n, said: -1, fault: fault}, err
+			return &guess{id: id, want: n, said: -1, fault: fault}, err
 		},
 		Tasks: func(split string) ([]envharness.Task, error) {
 			var tasks []envharness.Task
@@ -207,30 +224,36 @@ func guessing(fault string) worlds.World {
 func TestFaults(t *testing.T) {
 	effort := effort{tasks: 1000, null: 100, timed: time.Millisecond}
 	for _, tt := range []struct {
-		fault string
-		want  claims
-		says  string
+		fault  string
+		breaks func(*claims) *bool // nil: none
+		says   string
 	}{
-		{"", claims{true, true, true, true, true, true}, ""},
-		{"name", claims{false, true, true, true, true, true}, "calls itself other"},
-		{"empty", claims{false, true, true, true, true, true}, "ood is empty"},
-		{"twice", claims{false, true, true, true, true, true}, "task validation-3 is in validation and in test"},
-		{"plan", claims{true, false, true, true, true, true}, "train task train-5: fail wrong"},
-		{"no plan", claims{true, false, true, true, true, true}, "unsolvable"},
-		{"easy", claims{true, true, false, true, true, true}, "random passes 100 of 100"},
-		{"even", claims{true, true, false, true, true, true}, "the chance rate 0.3"},
-		{"turns", claims{true, true, true, false, true, true}, "declared 13"},
-		{"words", claims{true, true, true, false, true, true}, "a text of 41 words"},
-		{"vocabulary", claims{true, true, true, true, false, true}, `"thing"`},
-		{"vocabulary of the task", claims{true, true, true, true, false, true}, `"win"`},
-		{"unsorted", claims{true, true, true, true, false, true}, "not sorted"},
+		{"", nil, ""},
+		{"name", func(c *claims) *bool { return &c.Splits }, "calls itself other"},
+		{"empty", func(c *claims) *bool { return &c.Splits }, "ood is empty"},
+		{"twice", func(c *claims) *bool { return &c.Splits }, "task validation-3 is in validation and in test"},
+		{"start", func(c *claims) *bool { return &c.Starts }, "1 of 99 ood tasks start as one of train does, such as ood-8"},
+		{"plan", func(c *claims) *bool { return &c.Oracle }, "train task train-5: fail wrong"},
+		{"no plan", func(c *claims) *bool { return &c.Oracle }, "unsolvable"},
+		{"unlisted", func(c *claims) *bool { return &c.Listed }, `train task train-7: say {"n":7} is not among the admissible actions`},
+		{"easy", func(c *claims) *bool { return &c.Null }, "random passes 100 of 100"},
+		{"even", func(c *claims) *bool { return &c.Null }, "the chance rate 0.3"},
+		{"turns", func(c *claims) *bool { return &c.Small }, "declared 13"},
+		{"words", func(c *claims) *bool { return &c.Small }, "a text of 41 words"},
+		{"vocabulary", func(c *claims) *bool { return &c.Vocabulary }, `"thing"`},
+		{"vocabulary of the task", func(c *claims) *bool { return &c.Vocabulary }, `"win"`},
+		{"unsorted", func(c *claims) *bool { return &c.Vocabulary }, "not sorted"},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			e, err := run(t.Context(), []worlds.World{guessing(tt.fault)}, effort, "", silent)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(tt.want, e.Claims); d != "" {
+			want := allHold()
+			if tt.breaks != nil {
+				*tt.breaks(&want) = false
+			}
+			if d := cmp.Diff(want, e.Claims); d != "" {
 				t.Errorf("claims (-want +got):\n%s\n%v", d, e.Failures)
 			}
 			var out bytes.Buffer
@@ -264,8 +287,44 @@ func TestCounts(t *testing.T) {
 	if r.Null["noop"] != 0 || r.Null["submit"] != 0 || r.Null["random"] == 0 || r.Null["random"] > 0.02 {
 		t.Errorf("null %v", r.Null)
 	}
+	if r.SharedStart != (heldOut{}) || r.SharedText != (heldOut{1, 1, 1}) || r.SharedPlan != (heldOut{1, 1, 1}) {
+		t.Errorf("shared: start %v, text %v, plan %v", r.SharedStart, r.SharedText, r.SharedPlan)
+	}
+	if d := cmp.Diff(map[string]float64{"first": 0, "last": 3. / 297}, r.Order); d != "" {
+		t.Errorf("order (-want +got):\n%s", d)
+	}
 	if r.Shown != (sizes{Turns: 1, Words: 3, Actions: 100}) || r.Vocabulary != 104 {
 		t.Errorf("shown %+v, %d words", r.Shown, r.Vocabulary)
+	}
+}
+
+// A world in which starts repeat reports it, and breaks no claim. Of what is shared each part counts alone.
+func TestShared(t *testing.T) {
+	w := guessing("start")
+	w.Repeats = true
+	e, err := run(t.Context(), []worlds.World{w}, effort{tasks: 5, null: 10, timed: time.Millisecond}, "", silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := e.Worlds["guess"]
+	if !e.Claims.Starts || !r.Repeats || r.SharedStart != (heldOut{1. / 99, 1. / 99, 1. / 99}) {
+		t.Errorf("claim %v, repeats %v, shared starts %v", e.Claims.Starts, r.Repeats, r.SharedStart)
+	}
+	// The same plan for another sentence is not the same.
+	if e, err = run(t.Context(), []worlds.World{guessing("sentence")}, effort{tasks: 5, null: 10, timed: time.Millisecond}, "", silent); err != nil {
+		t.Fatal(err)
+	}
+	if r = e.Worlds["guess"]; r.SharedPlan != (heldOut{1, 1, 0}) || r.SharedText != (heldOut{1, 1, 1}) {
+		t.Errorf("shared plans %v, texts %v", r.SharedPlan, r.SharedText)
+	}
+	// Half of the training tasks: a sample of the held-out ones finds about half of the plans, and all of the one text.
+	half := effort{tasks: 5, null: 10, train: 50, heldOut: 60, timed: time.Millisecond}
+	if e, err = run(t.Context(), []worlds.World{guessing("")}, half, "", silent); err != nil {
+		t.Fatal(err)
+	}
+	r = e.Worlds["guess"]
+	if p := r.SharedPlan.Test; p < 0.2 || p > 0.9 || math.Abs(60*p-math.Round(60*p)) > 1e-9 || r.SharedText != (heldOut{1, 1, 1}) {
+		t.Errorf("shared plans %v, texts %v", r.SharedPlan, r.SharedText)
 	}
 }
 
@@ -312,7 +371,10 @@ func TestJSON(t *testing.T) {
 	for path := range strings.FieldsSeq("worlds.guess.tasks.train worlds.guess.tasks.val worlds.guess.tasks.test worlds.guess.tasks.ood " +
 		"worlds.guess.oracle.passed worlds.guess.oracle.mean_turns worlds.guess.null.noop worlds.guess.null.random worlds.guess.null.submit " +
 		"worlds.guess.null.repeat worlds.guess.chance worlds.guess.chance_lower worlds.guess.steps_per_second worlds.guess.small " +
-		"walkthroughs.total walkthroughs.solved walkthroughs.by_cause walkthroughs.skipped claims.oracle quick") {
+		"worlds.guess.shared_start.val worlds.guess.shared_start.test worlds.guess.shared_start.ood worlds.guess.shared_text.val " +
+		"worlds.guess.shared_plan.val worlds.guess.order.first worlds.guess.order.last " +
+		"walkthroughs.total walkthroughs.solved walkthroughs.solved_in_one_place walkthroughs.by_cause walkthroughs.skipped " +
+		"claims.oracle claims.starts claims.listed quick") {
 		var at any = got
 		for key := range strings.SplitSeq(path, ".") {
 			m, _ := at.(map[string]any)

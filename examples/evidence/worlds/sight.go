@@ -24,6 +24,7 @@ type sight struct {
 	vocabulary map[string]bool // nil if it is not known
 	strange    map[string]bool // words that are not in it
 	known      map[string]bool // actions that have been read
+	offList    bool            // the oracle did what was not listed
 }
 
 func newSight(vocabulary []string) *sight {
@@ -78,4 +79,19 @@ func (s *sight) words(line string) int {
 		}
 	}
 	return len(words)
+}
+
+// unlisted returns the first action of an episode that was not among the admissible ones when its turn came, or nil.
+func unlisted(t envharness.Trace) *envharness.Action {
+	shown := t.Shown
+	for _, turn := range t.Turns {
+		if turn.Proposed != nil {
+			want := turn.Proposed.String()
+			if !slices.ContainsFunc(shown.Actions, func(a envharness.Action) bool { return a.String() == want }) {
+				return turn.Proposed
+			}
+		}
+		shown = turn.Shown.Observation
+	}
+	return nil
 }

@@ -17,8 +17,8 @@ type walkthroughResult struct {
 	Skipped  string         `json:"skipped,omitempty"` // why
 	Total    int            `json:"total"`
 	Solved   int            `json:"solved"`
-	InTwo    int            `json:"in_two_places"` // of the solved ones; only in a world where an object is in two receptacles at the start
-	ByCause  map[string]int `json:"by_cause"`      // of those that do not
+	OnePlace int            `json:"solved_in_one_place"` // without the rule that lets an object be in two receptacles at the start
+	ByCause  map[string]int `json:"by_cause"`            // of those that do not
 	Unsolved []unsolved     `json:"unsolved,omitempty"`
 }
 
@@ -58,8 +58,8 @@ func runWalkthroughs(ctx context.Context, data string, s effort) (walkthroughRes
 		}
 		if cause == "" {
 			r.Solved++
-			if walkthrough.InTwoPlaces(g) {
-				r.InTwo++
+			if !walkthrough.InTwoPlaces(g) {
+				r.OnePlace++
 			}
 			continue
 		}
@@ -69,12 +69,17 @@ func runWalkthroughs(ctx context.Context, data string, s effort) (walkthroughRes
 	return r, nil
 }
 
+// solved says how many are, and how many of them need no object in two places.
+func (r walkthroughResult) solved() string {
+	return fmt.Sprintf("%d (%d without the two-places rule)", r.Solved, r.OnePlace)
+}
+
 func (r walkthroughResult) write(line func(string, ...any)) {
 	if r.Skipped != "" {
 		line("\nwalkthroughs: skipped: %s", r.Skipped)
 		return
 	}
-	line("\nwalkthroughs: %d of %d solved, %d of them only with an object in two receptacles", r.Solved, r.Total, r.InTwo)
+	line("\nwalkthroughs: %s of %d are solved", r.solved(), r.Total)
 	for _, cause := range slices.Sorted(maps.Keys(r.ByCause)) {
 		line("%s\t%d", cause, r.ByCause[cause])
 	}

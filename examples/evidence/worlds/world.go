@@ -19,13 +19,15 @@ type effort struct {
 	quick        bool
 	tasks        int           // of each split, by the oracle
 	null         int           // episodes of each null policy
+	train        int           // training tasks that the others are compared with; 0 means all
+	heldOut      int           // tasks of each other split that are compared; 0 means all
 	timed        time.Duration // steps of one world
 	walkthroughs int           // 0 means all
 }
 
 var (
 	full    = effort{tasks: 1000, null: 1000, timed: time.Second}
-	quickly = effort{quick: true, tasks: 60, null: 200, timed: 100 * time.Millisecond, walkthroughs: 600}
+	quickly = effort{quick: true, tasks: 60, null: 200, train: 14_000, heldOut: 1000, timed: 100 * time.Millisecond, walkthroughs: 600}
 )
 
 const (
@@ -47,9 +49,14 @@ type worldResult struct {
 	} `json:"oracle"`
 	Null         map[string]float64 `json:"null"`
 	NullEpisodes map[string]int     `json:"null_episodes"`
+	Order        map[string]float64 `json:"order"`                  // pass rates of always the first and always the last admissible action; no claim
 	Chance       float64            `json:"chance"`                 // declared
 	ChanceLower  *float64           `json:"chance_lower,omitempty"` // highest Wilson 95 % lower bound of a null rate; for worlds with a chance rate
 	Shown        sizes              `json:"shown"`
+	Repeats      bool               `json:"repeats"`      // held-out tasks may start as training tasks do
+	SharedStart  heldOut            `json:"shared_start"` // state and first text are those of a training task
+	SharedText   heldOut            `json:"shared_text"`  // the first text is
+	SharedPlan   heldOut            `json:"shared_plan"`  // sentence and oracle's plan are
 
 	StepsPerSecond float64            `json:"steps_per_second"`
 	Allocations    float64            `json:"allocations_per_step"`
@@ -77,11 +84,14 @@ func (e *evidence) measure(ctx context.Context, w worlds.World, s effort) (*worl
 	}
 	r := &worldResult{
 		Small: w.Small, MaxTurns: d.MaxTurns, Vocabulary: len(d.Vocabulary), Chance: d.Chance,
-		Null: make(map[string]float64), NullEpisodes: make(map[string]int),
+		Null: make(map[string]float64), NullEpisodes: make(map[string]int), Order: make(map[string]float64), Repeats: w.Repeats,
 	}
 	e.claim(&e.Claims.Splits, d.Name == w.Name, "%s calls itself %s", w.Name, d.Name)
 	splits, err := e.splits(ctx, w, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.overlap(ctx, w, s, splits, r); err != nil {
 		return nil, err
 	}
 	saw := newSight(d.Vocabulary)
@@ -137,6 +147,10 @@ func (e *evidence) oracle(ctx context.Context, w worlds.World, s effort, of map[
 				return err
 			}
 			saw.trace(t)
+			if a := unlisted(t); a != nil && !saw.offList { // one example is enough
+				saw.offList = true
+				e.claim(&e.Claims.Listed, false, "%s: oracle: %s task %s: %s is not among the admissible actions", w.Name, split, t.Task.ID, a)
+			}
 			turns += len(t.Turns)
 			in.Played++
 			if t.Verdict.Status == envharness.Pass {
@@ -156,6 +170,20 @@ func (e *evidence) oracle(ctx context.Context, w worlds.World, s effort, of map[
 
 // null plays with policies that know nothing.
 func (e *evidence) null(ctx context.Context, w worlds.World, s effort, tasks []envharness.Task, saw *sight, r *worldResult) error {
+	for _, n := range w.Orders() {
+		var got splitResult
+		policy := func(int) (envharness.Policy, error) { return n.New(nil), nil }
+		for t, err := range play(ctx, w, policy, sample(tasks, s.null, false)) {
+			if err != nil {
+				return err
+			}
+			got.Played++
+			if t.Verdict.Status == envharness.Pass {
+				got.Passed++
+			}
+		}
+		r.Order[n.Name] = share(got.Passed, got.Played)
+	}
 	for _, n := range w.Nulls() {
 		chosen := sample(tasks, s.null, n.Draws)
 		policy := func(slot int) (envharness.Policy, error) {

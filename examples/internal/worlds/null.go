@@ -40,6 +40,23 @@ func (w World) Nulls() []Null {
 	}
 }
 
+// Orders returns two more that no claim is about: "first" and "last" take the first and the last admissible action of each turn. They pass
+// where the order of the list tells what is to be done.
+func (w World) Orders() []Null {
+	at := func(index func(n int) int) func(*rand.Rand, envharness.Turn, *envharness.Action) envharness.Action {
+		return func(_ *rand.Rand, t envharness.Turn, _ *envharness.Action) envharness.Action {
+			if len(t.Shown.Actions) == 0 {
+				return noop()
+			}
+			return t.Shown.Actions[index(len(t.Shown.Actions))]
+		}
+	}
+	return []Null{
+		{"first", false, at(func(int) int { return 0 })},
+		{"last", false, at(func(n int) int { return n - 1 })},
+	}
+}
+
 // New returns the policy of one episode, which draws from rng.
 func (n Null) New(rng *rand.Rand) envharness.Policy {
 	var last *envharness.Action

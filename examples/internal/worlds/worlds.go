@@ -20,6 +20,9 @@ import (
 type World struct {
 	Name  string
 	Small bool // the compact preset, for learning studies
+	// Repeats says that tasks of different splits may start alike: there are few starts (keydoor), or episodes of a setting are alike or
+	// differ in a few bits, as bsuite has it (the chains).
+	Repeats bool
 	envharness.World
 
 	// hasty is the action of a policy that wants to end the episode soon, where the tools alone do not tell which does.
@@ -31,40 +34,44 @@ func Splits() []string { return []string{"train", "validation", "test", "ood"} }
 
 // A preset is a world that is not opened yet, as a shop has to be stocked first.
 type preset struct {
-	name  string
-	small bool
-	open  func() envharness.World
-	hasty func(actions []envharness.Action) envharness.Action
+	name           string
+	small, repeats bool
+	open           func() (envharness.World, error)
+	hasty          func(actions []envharness.Action) envharness.Action
 }
 
-func (p preset) world() World { return World{p.name, p.small, p.open(), p.hasty} }
+// world opens the preset. If that fails, New of the world returns the error.
+func (p preset) world() World {
+	opened, err := p.open()
+	if err != nil {
+		opened = envharness.World{New: func(context.Context) (envharness.Environment, error) { return nil, err }}
+	}
+	return World{Name: p.name, Small: p.small, Repeats: p.repeats, World: opened, hasty: p.hasty}
+}
 
 func presets() []preset {
+	of := func(w envharness.World) (envharness.World, error) { return w, nil }
 	all := []preset{
-		{"household", false, func() envharness.World { return household.World(nil) }, nil},
-		{"household_small", true, func() envharness.World { return household.World(&household.Options{Small: true}) }, nil},
-		{"shop", false, func() envharness.World { return shop.World(nil) }, buyFirst},
-		{"shop_small", true, func() envharness.World { return shop.World(&shop.Options{Small: true}) }, buyFirst},
-		{"tooldesk", false, func() envharness.World { return tooldesk.World(nil) }, nil},
-		{"tooldesk_small", true, func() envharness.World { return tooldesk.World(&tooldesk.Options{Small: true}) }, nil},
-		{"keydoor", false, func() envharness.World { return keydoor.World(nil) }, nil},
-		{"keydoor_small", true, func() envharness.World { return keydoor.World(&keydoor.Options{Small: true}) }, nil},
-		{"game24", false, func() envharness.World { return game24.World(nil) }, nil},
+		{name: "household", open: func() (envharness.World, error) { return of(household.World(nil)) }},
+		{name: "household_small", small: true, open: func() (envharness.World, error) { return of(household.World(&household.Options{Small: true})) }},
+		{name: "shop", open: func() (envharness.World, error) { return of(shop.World(nil)) }, hasty: buyFirst},
+		{name: "shop_small", small: true, open: func() (envharness.World, error) { return of(shop.World(&shop.Options{Small: true})) }, hasty: buyFirst},
+		{name: "tooldesk", open: func() (envharness.World, error) { return of(tooldesk.World(nil)) }},
+		{name: "tooldesk_small", small: true, open: func() (envharness.World, error) { return of(tooldesk.World(&tooldesk.Options{Small: true})) }},
+		{name: "keydoor", repeats: true, open: func() (envharness.World, error) { return of(keydoor.World(nil)) }},
+		{name: "keydoor_small", small: true, open: func() (envharness.World, error) { return of(keydoor.World(&keydoor.Options{Small: true})) }},
+		{name: "game24", open: func() (envharness.World, error) { return of(game24.World(nil)) }},
 	}
 	for _, e := range chain.Experiments() {
-		open := func() envharness.World {
-			w, err := chain.World(e)
-			if err != nil {
-				panic(err) // the list is the package's own
-			}
-			return w
-		}
-		all = append(all, preset{string(e), strings.HasSuffix(string(e), "_short"), open, nil})
+		all = append(all, preset{
+			name: string(e), small: e.Short(), repeats: true,
+			open: func() (envharness.World, error) { return chain.World(e) },
+		})
 	}
 	return all
 }
 
-// All returns the worlds in a fixed order.
+// All returns the worlds in a fixed order. One that cannot be opened says why when an environment of it is asked for.
 func All() []World {
 	var all []World
 	for _, p := range presets() {

@@ -45,7 +45,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("%s: plan of no task: %v", w.Name, err)
 		}
 		found, err := Find(w.Name)
-		if err != nil || found.Name != w.Name || found.Small != w.Small {
+		if err != nil || found.Name != w.Name || found.Small != w.Small || found.Repeats != w.Repeats {
 			t.Errorf("found %+v, %v", found, err)
 		}
 	}
@@ -122,6 +122,38 @@ func TestNullsDraw(t *testing.T) {
 				t.Errorf("%s took %s %d times of 400", n.Name, a.Text(), k)
 			}
 		}
+	}
+}
+
+func TestOrders(t *testing.T) {
+	a, b := act("go", `{"to":"a"}`), act("go", `{"to":"b"}`)
+	want := map[string]string{"first": "go a, go b, noop", "last": "go b, go b, noop"}
+	orders := World{}.Orders()
+	for _, n := range orders {
+		var got []string
+		p := n.New(nil)
+		for _, actions := range [][]envharness.Action{{a, b}, {b}, nil} {
+			action, err := p.Act(t.Context(), envharness.Turn{Shown: envharness.Observation{Actions: actions}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, action.Text())
+		}
+		if n.Draws || strings.Join(got, ", ") != want[n.Name] {
+			t.Errorf("%s: %q, want %q", n.Name, got, want[n.Name])
+		}
+	}
+	if len(orders) != len(want) {
+		t.Errorf("%d orders, want %d", len(orders), len(want))
+	}
+}
+
+// A world that cannot be opened is listed, and says why when it is used.
+func TestNotOpened(t *testing.T) {
+	broken := errors.New("out of stock")
+	w := preset{name: "bazaar", open: func() (envharness.World, error) { return envharness.World{}, broken }}.world()
+	if _, err := w.Describe(t.Context()); w.Name != "bazaar" || !errors.Is(err, broken) {
+		t.Errorf("%s: %v", w.Name, err)
 	}
 }
 
