@@ -14,11 +14,12 @@ import (
 
 // A bench is one environment being checked, and what is known about its episode.
 type bench struct {
-	c     Environment
-	env   envharness.Environment
-	desc  envharness.Description // zero without a Describer
-	lists envharness.ToolLister
-	state envharness.Stater
+	c      Environment
+	env    envharness.Environment
+	desc   envharness.Description // zero without a Describer
+	lists  envharness.ToolLister
+	state  envharness.Stater
+	limits envharness.TurnLimiter
 
 	seedless bool // the environment has no use for a seed
 	stage    stage
@@ -68,6 +69,7 @@ func (e Environment) open(ctx context.Context) (*bench, error) {
 	}
 	b.lists, _ = envharness.As[envharness.ToolLister](env)
 	b.state, _ = envharness.As[envharness.Stater](env)
+	b.limits, _ = envharness.As[envharness.TurnLimiter](env)
 	return b, nil
 }
 
@@ -107,7 +109,7 @@ func (b *bench) step(ctx context.Context, a envharness.Action) (turn, error) {
 	t, err := b.env.Step(ctx, given)
 	switch {
 	case errors.Is(err, envharness.ErrEpisodeOver):
-		return turn{}, blame("E11", "turn %d: %w, and no transition before had Terminated or Truncated", b.turn+1, err)
+		return turn{}, b.endedUnsaid(err)
 	case err != nil:
 		return turn{}, blame("E17", "turn %d: Step %s: %w", b.turn+1, describe(a), err)
 	}
@@ -118,6 +120,11 @@ func (b *bench) step(ctx context.Context, a envharness.Action) (turn, error) {
 		b.stage, b.unreasoned = ended, t.Truncated && t.Reason == ""
 	}
 	return turn{action: a, listed: listed, got: copyTransition(t)}, nil
+}
+
+// endedUnsaid says that an episode under way turned out to be over.
+func (b *bench) endedUnsaid(err error) error {
+	return blame("E11", "turn %d: %w, and no transition before had Terminated or Truncated", b.turn+1, err)
 }
 
 // describe names an action in an error.
@@ -133,8 +140,18 @@ func (b *bench) tools() []envharness.Tool {
 	return b.desc.Tools
 }
 
-// limit returns the number of turns after which an episode ends, or 0.
+// limit returns the number of turns after which the present episode ends, or 0; before the first Reset what is said of all.
 func (b *bench) limit() int {
+	if b.limits != nil && b.stage != fresh {
+		if n := b.limits.TurnLimit(); n > 0 {
+			return n
+		}
+	}
+	return b.maxTurns()
+}
+
+// maxTurns returns the number of turns after which every episode has ended, or 0.
+func (b *bench) maxTurns() int {
 	if b.c.MaxTurns > 0 {
 		return b.c.MaxTurns
 	}
@@ -288,7 +305,10 @@ func (b *bench) world(ctx context.Context) (envharness.State, error) {
 		return nil, nil
 	}
 	if w, ok := envharness.As[envharness.Rewinder](b.env); ok {
-		if err := w.RewindCounters(ctx); err != nil {
+		switch err := w.RewindCounters(ctx); {
+		case errors.Is(err, envharness.ErrEpisodeOver):
+			return nil, b.endedUnsaid(err)
+		case err != nil:
 			return nil, fmt.Errorf("RewindCounters: %w", err)
 		}
 	}

@@ -23,8 +23,8 @@ type Environment struct {
 
 	// SeedBlind declares that the seed changes nothing: the task alone says what happens. Rules E04 and E07 are then skipped.
 	SeedBlind bool
-	// MaxTurns is the turn after which an episode ends; 0 means that of the [envharness.Description]. If that is 0 too, rule E21 is
-	// skipped.
+	// MaxTurns is the turn after which an episode ends; 0 means that of the [envharness.Description]. What an [envharness.TurnLimiter] says
+	// of an episode goes first. If all are 0, rule E21 is skipped.
 	MaxTurns int
 	// Refusals are the classes with which an admissible action may be refused all the same. None means that it must be carried out.
 	Refusals []envharness.ErrorClass
@@ -85,12 +85,12 @@ func environmentTable() []rule[Environment] {
 		{"E15", "Observe changes nothing and equals the last observation", observePure},
 		{"E16", "the description is constant, its Chance in [0, 1]; tools are at least one, unique, with an object schema, and not named as reserved",
 			toolsListed},
-		{"E17", "every admissible action is carried out; an unknown one is refused with a class and leaves the world as it was",
+		{"E17", "every admissible action is carried out, an unknown one is refused; a refused one has a class and leaves the world as it was",
 			actionsAnswered},
 		{"E18", "malformed arguments are refused with a class and leave the world as it was", malformedRefused},
 		{"E19", "Reset in mid-episode gives the episode that a Reset elsewhere gives", resetClean},
 		{"E20", "two full episodes can be played in a row", playsTwice},
-		{"E21", "an episode ends on the turn of its limit, refused actions included", limitExact},
+		{"E21", "an episode ends on the turn of its limit, refused actions included, and has as many turns again after RewindCounters", limitExact},
 		{"E22", "Close may come twice, before Reset and during Step; after it Reset, Step, Observe, State, Snapshot and Restore are ErrClosed",
 			closes},
 		{"E23", "no goroutine, child process, descriptor or temporary file is left after Close", leavesNothing},

@@ -59,7 +59,7 @@ func ExampleVerifier_Check() {
 		return v, err
 	})
 	fmt.Println(envtest.Verifier{World: w}.Check(context.Background()))
-	// Output: V03: a submit at once: passes 20 of 20 episodes, chance 0
+	// Output: V03: a submit at once: passes 20 of 20 episodes, chance 0 of the description
 }
 
 func ExampleRules() {

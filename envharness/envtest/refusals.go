@@ -115,7 +115,11 @@ func actionsAnswered(ctx context.Context, e Environment) error {
 		if _, err := b.play(ctx, t, seedOf(t, 1), 2); err != nil {
 			return err
 		}
-		return b.refuses(ctx, t, noTool, envharness.Action{Name: "envtest no such tool", Args: []byte(`{"a":1}`)}, envharness.Action{})
+		err := b.refuses(ctx, t, noTool, envharness.Action{Name: "envtest no such tool", Args: []byte(`{"a":1}`)}, envharness.Action{})
+		if err != nil {
+			return err
+		}
+		return b.drawnAnswered(ctx, t)
 	})
 }
 
@@ -168,35 +172,74 @@ func (b *bench) refuses(ctx context.Context, t envharness.Task, actions ...envha
 }
 
 func (b *bench) refusesOne(ctx context.Context, a envharness.Action) error {
+	u, err := b.answer(ctx, a)
+	if err == nil && u.got.Error == nil {
+		err = fmt.Errorf("%s is carried out", describe(a))
+	}
+	return err
+}
+
+// answer tries an action in mid-episode. If it is refused, it must be with a class and leave the world as it was.
+func (b *bench) answer(ctx context.Context, a envharness.Action) (turn, error) {
 	before, err := b.world(ctx)
 	if err != nil {
-		return err
+		return turn{}, err
 	}
 	got, err := b.env.Step(ctx, envharness.Action{Name: a.Name, Args: slices.Clone(a.Args)})
-	if err != nil {
-		return fmt.Errorf("%s: the error %w in place of a refusal", describe(a), err)
+	switch {
+	case errors.Is(err, envharness.ErrEpisodeOver):
+		return turn{}, b.endedUnsaid(err)
+	case err != nil:
+		return turn{}, fmt.Errorf("%s: the error %w in place of a transition", describe(a), err)
 	}
 	list := b.shown.Actions
 	b.turn++
 	b.shown = got.Observation
+	if got.Ended() {
+		b.stage = ended // by the limit, if it was refused; see rule E21
+	}
 	u := turn{action: a, got: got}
-	switch err := classed(u); {
-	case got.Error == nil:
-		return fmt.Errorf("%s is carried out", describe(a))
-	case err != nil:
-		return err
-	case got.Ended():
-		b.stage = ended // the limit; see rule E21
-		return nil
+	if err := classed(u); err != nil || got.Error == nil || got.Ended() {
+		return u, err
 	}
 	if len(list) > 0 && len(got.Observation.Actions) != len(list) {
-		return fmt.Errorf("%s was refused and %d actions are admissible, before %d", describe(a), len(got.Observation.Actions), len(list))
+		return u, fmt.Errorf("%s was refused and %d actions are admissible, before %d", describe(a), len(got.Observation.Actions), len(list))
 	}
 	after, err := b.world(ctx)
 	if err != nil {
-		return err
+		return u, err
 	}
-	return b.unchanged(before, after, b.c.Counters, "%s was refused and changed the state, beyond RewindCounters and Counters", describe(a))
+	return u, b.unchanged(before, after, b.c.Counters, "%s was refused and changed the state, beyond RewindCounters and Counters", describe(a))
+}
+
+// drawnAnswered calls every tool with arguments drawn from its schema, at the start and at states of random play. Such calls are well
+// formed, so that some of those refused are refused for the state of the world alone.
+func (b *bench) drawnAnswered(ctx context.Context, t envharness.Task) error {
+	const states, apart, times = 4, 3, 3
+	r := generator()
+	for n := range states {
+		if _, err := b.play(ctx, t, seedOf(t, uint64(n+1)), n*apart); err != nil {
+			return err
+		}
+		for i := 0; i < times*len(b.tools()); i++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if b.stage == ended {
+				if _, err := b.play(ctx, t, seedOf(t, uint64(n+1)), n*apart); err != nil {
+					return err
+				}
+			}
+			tools := b.tools() // they may change
+			if b.stage == ended || len(tools) == 0 {
+				break
+			}
+			if _, err := b.answer(ctx, call(r, tools[i%len(tools)])); err != nil {
+				return fmt.Errorf("task %q: %w", t.ID, err)
+			}
+		}
+	}
+	return nil
 }
 
 func malformedRefused(ctx context.Context, e Environment) error {
@@ -369,7 +412,7 @@ func survivesBytes(ctx context.Context, e Environment) error {
 func (b *bench) stepBytes(ctx context.Context, a envharness.Action) error {
 	got, err := b.env.Step(ctx, a)
 	if errors.Is(err, envharness.ErrEpisodeOver) {
-		return blame("E11", "turn %d: %w, and no transition before had Terminated or Truncated", b.turn+1, err)
+		return b.endedUnsaid(err)
 	}
 	if err != nil {
 		return fmt.Errorf("turn %d: %s: the error %w in place of a refusal", b.turn+1, describe(a), err)

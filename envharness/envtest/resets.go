@@ -186,12 +186,12 @@ func playsTwice(ctx context.Context, e Environment) error {
 
 // finish plays to the end of an episode, or returns a skip.
 func (b *bench) finish(ctx context.Context, t envharness.Task, seed *uint64, actions Source) error {
+	if _, err := b.reset(ctx, t, seed); err != nil {
+		return err
+	}
 	most := b.c.steps()
 	if limit := b.limit(); limit > 0 {
 		most = limit
-	}
-	if _, err := b.reset(ctx, t, seed); err != nil {
-		return err
 	}
 	r := generator()
 	for range most {

@@ -81,10 +81,10 @@ func (e Environment) everyTurn(ctx context.Context, f func(b *bench, u turn) err
 
 func firstTurnCounts(ctx context.Context, e Environment) error {
 	return e.forTasks(ctx, func(b *bench, t envharness.Task) error {
-		if b.limit() == 1 {
-			return skip("the limit is 1")
-		}
 		return b.eachFirst(ctx, t, func(u turn) error {
+			if b.limit() == 1 {
+				return skip("the limit is 1")
+			}
 			if u.got.Truncated {
 				return fmt.Errorf("task %q: truncated on the first turn, %s: %q", t.ID, describe(u.action), u.got.Reason)
 			}
@@ -283,30 +283,69 @@ func (b *bench) observed(ctx context.Context, t envharness.Task, want trace) err
 // Refused actions use up turns like others, and cannot end an episode in any other way.
 func limitExact(ctx context.Context, e Environment) error {
 	return e.forTasks(ctx, func(b *bench, t envharness.Task) error {
+		if _, err := b.reset(ctx, t, seedOf(t, 1)); err != nil {
+			return err
+		}
+		if b.limits != nil {
+			if n, most := b.limits.TurnLimit(), b.maxTurns(); n < 0 || most > 0 && n > most {
+				return fmt.Errorf("task %q: TurnLimit is %d, want 0 or more and no more than MaxTurns, %d", t.ID, n, most)
+			}
+		}
 		limit := b.limit()
 		if limit == 0 {
 			return skip("no limit is known")
 		}
-		if _, err := b.reset(ctx, t, seedOf(t, 1)); err != nil {
+		if err := b.refuseUntil(ctx, t, limit, false); err != nil {
 			return err
 		}
-		for n := 1; n <= limit; n++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			u, err := b.step(ctx, noTool)
-			switch {
-			case err != nil:
-				return err
-			case n == 1 && limit > 1 && u.got.Truncated:
-				return blame("E10", "task %q: truncated on the first turn: %q", t.ID, u.got.Reason)
-			case u.got.Ended() && n < limit:
-				return fmt.Errorf("task %q: ended after %d turns of actions that no tool takes, want %d", t.ID, n, limit)
-			case !u.got.Ended() && n == limit:
-				return fmt.Errorf("task %q: has not ended after %d turns", t.ID, limit)
-			}
-		}
 		// Nor does an episode of other actions last any longer.
-		return b.finish(ctx, t, seedOf(t, 1), e.Actions)
+		if err := b.finish(ctx, t, seedOf(t, 1), e.Actions); err != nil {
+			return err
+		}
+		return b.rewoundLimit(ctx, t, limit)
 	})
+}
+
+// rewoundLimit looks whether there are as many turns again after RewindCounters.
+func (b *bench) rewoundLimit(ctx context.Context, t envharness.Task, limit int) error {
+	w, ok := envharness.As[envharness.Rewinder](b.env)
+	if !ok || limit == 1 {
+		return nil
+	}
+	if _, err := b.reset(ctx, t, seedOf(t, 1)); err != nil {
+		return err
+	}
+	if _, err := b.step(ctx, noTool); err != nil || b.stage == ended {
+		return err
+	}
+	if err := w.RewindCounters(ctx); err != nil {
+		return fmt.Errorf("task %q: RewindCounters: %w", t.ID, err)
+	}
+	if err := b.refuseUntil(ctx, t, limit, true); err != nil {
+		return fmt.Errorf("after RewindCounters: %w", err)
+	}
+	return nil
+}
+
+// refuseUntil takes turns that no tool takes, of which the last must be the one of the limit.
+func (b *bench) refuseUntil(ctx context.Context, t envharness.Task, limit int, rewound bool) error {
+	for n := 1; n <= limit; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		u, err := b.step(ctx, noTool)
+		switch now := b.limit(); {
+		case err != nil:
+			return err
+		case n == 1 && limit > 1 && u.got.Truncated && !rewound:
+			return blame("E10", "task %q: truncated on the first turn: %q", t.ID, u.got.Reason)
+		case u.got.Ended() && n < limit:
+			return fmt.Errorf("task %q: ended after %d turns of actions that no tool takes, want %d", t.ID, n, limit)
+		case !u.got.Ended() && n == limit:
+			return fmt.Errorf("task %q: has not ended after %d turns", t.ID, limit)
+		case now != limit:
+			return fmt.Errorf("task %q: TurnLimit was %d, and is %d after turn %d", t.ID, limit, now, n)
+		}
+	}
+	return nil
 }

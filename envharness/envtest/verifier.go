@@ -25,8 +25,9 @@ type Verifier struct {
 	// Plan solves a task from its start with the seed; nil means the environment's [envharness.Oracle], and without that the rules that need
 	// a solution are skipped.
 	Plan func(ctx context.Context, t envharness.Task, seed uint64) ([]envharness.Action, error)
-	// Chance is the declared share, in [0, 1), of episodes that a policy may pass which takes no notice of what it is shown. 0 means
-	// none. With a chance above 0 rule V03 is broken where the lower end of the Wilson interval at level 0.95 is above it.
+	// Chance is the share, in [0, 1], of episodes that a policy may pass which takes no notice of what it is shown. 0 means the Chance
+	// of the [envharness.Description], and none where the environment is no [envharness.Describer]. With a chance above 0 rule V03 is
+	// broken where the lower end of the Wilson interval at level 0.95 is above it.
 	Chance float64
 	// Threshold is the least score of a pass; 0 means 1. A pass with the score 0 counts as one with 1, as in the harness.
 	Threshold float64
@@ -187,33 +188,60 @@ func (v Verifier) plan(ctx context.Context, t envharness.Task, n uint64) (plan [
 		}
 		return plan, err
 	}
+	err = v.with(ctx, func(env envharness.Environment) error {
+		oracle, ok := envharness.As[envharness.Oracle](env)
+		if !ok {
+			return skip("there is no Plan and the environment is no Oracle")
+		}
+		_, err := env.Reset(ctx, envharness.ResetOptions{Task: t.ID, Seed: &seed})
+		if errors.Is(err, envharness.ErrSeedUnsupported) {
+			_, err = env.Reset(ctx, envharness.ResetOptions{Task: t.ID})
+		}
+		if err != nil {
+			return blame("V01", "the world: task %q: reset: %w", t.ID, err)
+		}
+		if plan, err = oracle.Plan(ctx); err != nil {
+			return blame("V02", "task %q: no plan: %w", t.ID, err)
+		}
+		return nil
+	})
+	return plan, err
+}
+
+// with opens an environment of the world, bare, calls f and closes it.
+func (v Verifier) with(ctx context.Context, f func(env envharness.Environment) error) (err error) {
 	if v.World.New == nil {
-		return nil, blame("V01", "the world has no function New")
+		return blame("V01", "the world has no function New")
 	}
 	env, err := v.World.New(ctx)
 	if err != nil {
-		return nil, blame("V01", "the world: %w", err)
+		return blame("V01", "the world: %w", err)
 	}
 	defer func() {
 		if cerr := env.Close(); cerr != nil && err == nil {
 			err = fmt.Errorf("close: %w", cerr)
 		}
 	}()
-	oracle, ok := envharness.As[envharness.Oracle](env)
-	if !ok {
-		return nil, skip("there is no Plan and the environment is no Oracle")
+	return f(env)
+}
+
+// chance returns what is declared of policies without skill, with the words that say where.
+func (v Verifier) chance(ctx context.Context) (p float64, words string, err error) {
+	p, words = v.Chance, fmt.Sprintf("chance %v of Verifier.Chance", v.Chance)
+	if p == 0 {
+		words = "and no chance is declared"
+		err = v.with(ctx, func(env envharness.Environment) error {
+			if d, ok := envharness.As[envharness.Describer](env); ok {
+				p = d.Describe().Chance
+				words = fmt.Sprintf("chance %v of the description", p)
+			}
+			return nil
+		})
 	}
-	_, err = env.Reset(ctx, envharness.ResetOptions{Task: t.ID, Seed: &seed})
-	if errors.Is(err, envharness.ErrSeedUnsupported) {
-		_, err = env.Reset(ctx, envharness.ResetOptions{Task: t.ID})
+	if err == nil && !(p >= 0 && p <= 1) { // nor NaN
+		err = fmt.Errorf("%s, want it in [0, 1]", words)
 	}
-	if err != nil {
-		return nil, blame("V01", "the world: task %q: reset: %w", t.ID, err)
-	}
-	if plan, err = oracle.Plan(ctx); err != nil {
-		return nil, blame("V02", "task %q: no plan: %w", t.ID, err)
-	}
-	return plan, nil
+	return p, words, err
 }
 
 // A judged is evidence of one kind of episode.
@@ -313,6 +341,10 @@ func oraclePasses(ctx context.Context, v Verifier) error {
 }
 
 func skilllessFail(ctx context.Context, v Verifier) error {
+	chance, words, err := v.chance(ctx)
+	if err != nil {
+		return err
+	}
 	for _, policy := range []struct {
 		name string
 		make func(n uint64) player
@@ -336,7 +368,7 @@ func skilllessFail(ctx context.Context, v Verifier) error {
 			}
 		}
 		low := 0.0
-		if v.Chance > 0 {
+		if chance > 0 {
 			interval, err := stat.Wilson(passed, n, 0.95)
 			if err != nil {
 				return err
@@ -345,8 +377,8 @@ func skilllessFail(ctx context.Context, v Verifier) error {
 		} else if passed > 0 {
 			low = 1
 		}
-		if low > v.Chance {
-			return fmt.Errorf("%s: passes %d of %d episodes, chance %v", policy.name, passed, n, v.Chance)
+		if low > chance {
+			return fmt.Errorf("%s: passes %d of %d episodes, %s", policy.name, passed, n, words)
 		}
 	}
 	return nil

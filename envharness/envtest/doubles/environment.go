@@ -28,6 +28,7 @@ type brokenMaze struct {
 	tools    func() []envharness.Tool
 	describe func() envharness.Description
 	rewind   func(ctx context.Context) error
+	limit    func() int
 	close    func() error
 }
 
@@ -85,6 +86,13 @@ func (b *brokenMaze) RewindCounters(ctx context.Context) error {
 		return b.rewind(ctx)
 	}
 	return b.maze.RewindCounters(ctx)
+}
+
+func (b *brokenMaze) TurnLimit() int {
+	if b.limit != nil {
+		return b.limit()
+	}
+	return b.maze.TurnLimit()
 }
 
 func (b *brokenMaze) Close() error {
@@ -160,6 +168,7 @@ func environments() []Double {
 		inEach("E16", "the pass rate of chance is 2", chanceAboveOne),
 		inEach("E17", "the look that is listed is refused", refuseListed),
 		inEach("E17", "an unknown action moves all the same", unknownMoves),
+		inEach("E17", "a move into the wall is refused and bounces off it", bounce),
 		inEach("E17", "an unknown action is refused with a class of its own", ownClass),
 		inEach("E17", "the environment fails after 30 turns", flaky, "E30"),
 		inEach("E18", "look and stop ignore their arguments", ignoreArguments),
@@ -167,6 +176,10 @@ func environments() []Double {
 		inEach("E20", "Reset after a full episode fails", resetOnce),
 		inEach("E21", "the episode is one turn too short", oneTurnEarly),
 		inEach("E21", "refused actions use up no turn", refusalsFree),
+		inEach("E21", "TurnLimit is one turn too low", tellLower),
+		inEach("E21", "TurnLimit is above MaxTurns", tellHigher),
+		inEach("E21", "TurnLimit tells the turns left", tellLeft),
+		inEach("E21", "RewindCounters stops at 1", rewindToOne),
 		inEach("E22", "the second Close fails", closeOnce),
 		inEach("E22", "Step after Close is carried out", stepAfterClose),
 		across("E23", "a goroutine of each instance stays", leakGoroutine),
@@ -419,6 +432,20 @@ func unknownMoves(b *brokenMaze) {
 	})
 }
 
+func bounce(b *brokenMaze) {
+	b.afterStep(func(_ envharness.Action, t *envharness.Transition) {
+		if t.Error == nil || t.Error.Class != envharness.ClassPrecondition || b.now.over() {
+			return
+		}
+		if b.now.At == 0 {
+			b.now.At++
+		} else {
+			b.now.At--
+		}
+		t.Observation = b.observation()
+	})
+}
+
 func ownClass(b *brokenMaze) {
 	b.afterStep(func(_ envharness.Action, t *envharness.Transition) {
 		if t.Error != nil && t.Error.Class == envharness.ClassUnknownTool {
@@ -484,6 +511,22 @@ func refusalsFree(b *brokenMaze) {
 			t.Truncated, t.Reason, t.Observation = false, "", b.observation()
 		}
 	})
+}
+
+func tellLower(b *brokenMaze) { b.limit = func() int { return mazeLimit - 1 } }
+
+func tellHigher(b *brokenMaze) { b.limit = func() int { return mazeLimit + 1 } }
+
+func tellLeft(b *brokenMaze) { b.limit = func() int { return mazeLimit - b.now.Turn } }
+
+func rewindToOne(b *brokenMaze) {
+	b.rewind = func(ctx context.Context) error {
+		err := b.maze.RewindCounters(ctx)
+		if err == nil {
+			b.now.Turn = 1
+		}
+		return err
+	}
 }
 
 func closeOnce(b *brokenMaze) {

@@ -97,7 +97,22 @@ func TestDeclarations(t *testing.T) {
 		reason string
 	}{
 		{"no abilities", func() envharness.Environment { return plain{newMaze()} }, envtest.Environment{}, nil, "none is required"},
-		{"one turn", func() envharness.Environment { return open(oneTurn) }, envtest.Environment{MaxTurns: 1}, nil, "the limit is declared"},
+		{"one turn", func() envharness.Environment {
+			return open(func(b *brokenMaze) { oneTurn(b); b.limit = func() int { return 0 } })
+		},
+			envtest.Environment{MaxTurns: 1}, nil, "the limit is declared"},
+		{"one turn, told", func() envharness.Environment {
+			return open(func(b *brokenMaze) { oneTurn(b); b.limit = func() int { return 1 } })
+		},
+			envtest.Environment{}, nil, "the limit is that of the episode, and lower than MaxTurns"},
+		{"twelve turns, told alone", func() envharness.Environment {
+			return open(describing(func(d *envharness.Description) { d.MaxTurns = 0 }))
+		}, envtest.Environment{}, nil, "no more is needed"},
+		{"thirteen turns, told alone", func() envharness.Environment {
+			return open(func(b *brokenMaze) { describing(func(d *envharness.Description) { d.MaxTurns = 0 })(b); tellHigher(b) })
+		}, envtest.Environment{}, []string{"E21"}, "it is one too many"},
+		{"negative limit", func() envharness.Environment { return open(func(b *brokenMaze) { b.limit = func() int { return -1 } }) },
+			envtest.Environment{}, []string{"E21"}, "none is 0"},
 		{"one turn, undeclared", func() envharness.Environment { return open(oneTurn) }, envtest.Environment{}, []string{"E10"},
 			"the description says 12"},
 		{"no seeds", func() envharness.Environment { return open(unseedable) }, envtest.Environment{}, []string{"E05"},

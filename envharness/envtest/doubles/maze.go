@@ -288,6 +288,14 @@ func (m *maze) RewindCounters(ctx context.Context) error {
 	return nil
 }
 
+// TurnLimit implements [envharness.TurnLimiter].
+func (m *maze) TurnLimit() int {
+	if !m.ready {
+		return 0
+	}
+	return mazeLimit
+}
+
 // Describe implements [envharness.Describer].
 func (m *maze) Describe() envharness.Description {
 	return envharness.Description{

@@ -2,7 +2,10 @@ package doubles
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,13 +23,58 @@ func TestVerifyMaze(t *testing.T) {
 	v.Run(t)
 }
 
-// A declared chance is what lets a random walk find the goal now and then.
+// An undescribed maze hides Describe behind a method of another form.
+type undescribed struct{ *brokenMaze }
+
+func (undescribed) Describe() {}
+
+// A declared chance is what lets a random walk find the goal now and then. What the verifier is given goes before the description.
 func TestChanceIsDeclared(t *testing.T) {
-	v := mazeVerifier(mazeWorld())
-	v.Chance = 0
-	err := v.Check(t.Context())
-	if got := brokenRules(err); len(got) != 1 || got[0] != "V03" {
-		t.Errorf("without a chance rules %q are broken, want V03 alone: %v", got, err)
+	for _, tt := range []struct {
+		name      string
+		described float64
+		hidden    bool // the environment has no description
+		given     float64
+		want      string // end of what V03 says; "" if it is kept
+		reason    string
+	}{
+		{"none", 0, false, 0, ", chance 0 of the description", "a walk finds the goal"},
+		{"no description", 0.5, true, 0, ", and no chance is declared", "nobody can know"},
+		{"described", 0.5, false, 0, "", "zero is what the description says"},
+		{"described too low", 0.0625, false, 0, ", chance 0.0625 of the description", "likewise"},
+		{"given", 0, false, 0.5, "", "that is enough"},
+		{"given, no description", 0.5, true, 0.5, "", "likewise"},
+		{"given too low", 0.5, false, 0.0625, ", chance 0.0625 of Verifier.Chance", "it goes before the description"},
+		{"given, described too low", 0.0625, false, 0.5, "", "likewise"},
+		{"given 1", 0, false, 1, "", "every pass may be by chance"},
+		{"given below 0", 0.5, false, -0.5, "chance -0.5 of Verifier.Chance, want it in [0, 1]", "no rate"},
+		{"described above 1", 2, false, 0, "chance 2 of the description, want it in [0, 1]", "no rate"},
+		{"described as no number", math.NaN(), false, 0, "chance NaN of the description, want it in [0, 1]", "no rate"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Error("case without a reason")
+			}
+			w := mazeWorld()
+			w.New = func(context.Context) (envharness.Environment, error) {
+				b := &brokenMaze{maze: newMaze()}
+				describing(func(d *envharness.Description) { d.Chance = tt.described })(b)
+				if tt.hidden {
+					return undescribed{b}, nil
+				}
+				return b, nil
+			}
+			v := mazeVerifier(w)
+			v.Chance = tt.given
+			err := v.Check(t.Context())
+			found, broken := errors.AsType[envtest.Violation](err)
+			switch got := brokenRules(err); {
+			case tt.want == "" && err != nil:
+				t.Errorf("%v, want all rules kept (%s)", err, tt.reason)
+			case tt.want != "" && (!broken || !slices.Equal(got, []string{"V03"}) || !strings.HasSuffix(found.Error(), tt.want)):
+				t.Errorf("%v, want V03 alone with %q at its end (%s)", err, tt.want, tt.reason)
+			}
+		})
 	}
 }
 
