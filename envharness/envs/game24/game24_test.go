@@ -281,7 +281,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"two resets", func(ev *envharness.Evidence) { ev.Log = append(ev.Log[:1:1], ev.Log...) }, "entry 1", "one episode"},
 		{"after the end", func(ev *envharness.Evidence) { ev.Log = append(ev.Log, ev.Log[1]) }, "was over", "E09"},
 		{"unknown kind", func(ev *envharness.Evidence) { ev.Log[2].Kind = "undo" }, "undo", "cannot be replayed"},
-		{"patch", func(ev *envharness.Evidence) { ev.Log[2].Kind = envharness.LogPatch }, "not mutable", "nothing can be set"},
+		{"patch", func(ev *envharness.Evidence) { ev.Log[1].Kind = envharness.LogPatch }, "not mutable", "nothing can be set"},
 		{"step left out", func(ev *envharness.Evidence) { ev.Log = slices.Delete(ev.Log, 1, 2) }, "end state", "the states differ"},
 		{"other end", func(ev *envharness.Evidence) {
 			ev.End = json.RawMessage(strings.Replace(string(ev.End), `"24"`, `"23"`, 1))
