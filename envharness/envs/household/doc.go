@@ -96,5 +96,5 @@
 //
 // # Cost
 //
-// A step takes about 3 us with the list of admissible commands, which is most of it, and a reset about 50 us.
+// A step takes 1 to 4 us with the list of admissible commands, which is most of it, and a reset 30 to 60 us.
 package household
