@@ -94,7 +94,7 @@
 //
 // # Cost
 //
-// To fill the full shop takes some 20 ms, which [World] does once for all its environments. After that a reset takes a few microseconds, a
+// To fill the full shop takes 25 to 55 ms, which [World] does once for all its environments. After that a reset takes a few microseconds, a
 // search about 5 for a noun and 25 for a whole sentence, and a click that opens a page about 2. A click that changes nothing
 // takes about 0.1 and no memory.
 package shop

@@ -36,7 +36,8 @@ type Game struct {
 }
 
 // Read reads a file of walkthroughs as BEACON has them, expert_walkthroughs.json. It is strict: every id is unique and names its kind and its goal,
-// every action is a command of ALFWorld, and the counts that the file states about itself are right.
+// every action is a command of ALFWorld, and the counts that the file states about itself are right. A key that stands twice in an object is
+// not noticed.
 func Read(path string) ([]Game, error) {
 	f, err := os.Open(path)
 	if err != nil {
