@@ -66,10 +66,11 @@ type (
 	}
 	turnRecord struct {
 		*Turn
-		Tokens []tokenRecord `json:"tokens,omitempty"`
-		Reward number        `json:"reward,omitzero"`
-		Value  number        `json:"value,omitzero"`
-		QValue number        `json:"qvalue,omitzero"`
+		Tokens  []tokenRecord `json:"tokens,omitempty"`
+		Allowed [][]int       `json:"allowed,omitempty"`
+		Reward  number        `json:"reward,omitzero"`
+		Value   number        `json:"value,omitzero"`
+		QValue  number        `json:"qvalue,omitzero"`
 	}
 	tokenRecord struct {
 		*Token
@@ -91,9 +92,23 @@ func newRecord(t *Trajectory) trajectoryRecord {
 			tok := &turn.Tokens[j]
 			tokens[j] = tokenRecord{tok, number(tok.LogProb), number(tok.RefLogProb), number(tok.Value)}
 		}
-		r.Turns[k] = turnRecord{turn, tokens, number(turn.Reward), number(turn.Value), number(turn.QValue)}
+		r.Turns[k] = turnRecord{turn, tokens, allowedRecord(turn.Allowed), number(turn.Reward), number(turn.Value), number(turn.QValue)}
 	}
 	return r
+}
+
+// allowedRecord returns allowed with empty lists for nil ones, since the reader takes no null.
+func allowedRecord(allowed [][]int) [][]int {
+	if !slices.ContainsFunc(allowed, func(ids []int) bool { return ids == nil }) {
+		return allowed
+	}
+	out := slices.Clone(allowed)
+	for j, ids := range out {
+		if ids == nil {
+			out[j] = []int{}
+		}
+	}
+	return out
 }
 
 // checkWritable checks what JSON cannot carry.
@@ -184,7 +199,7 @@ func parseTrajectory(i int, line []byte) (Trajectory, error) {
 // Field names by depth of the object: trajectory, turn, token.
 var fieldNames = [...][]string{
 	{"id", "group", "task", "split", "turns", "final_state", "final_value", "success", "excluded"},
-	{"state", "tokens", "reward", "value", "qvalue", "end", "invalid", "excluded"},
+	{"state", "tokens", "allowed", "reward", "value", "qvalue", "end", "invalid", "excluded"},
 	{"id", "trainable", "logprob", "ref_logprob", "value"},
 }
 

@@ -14,8 +14,11 @@ type Token struct {
 type Turn struct {
 	// State is the canonical key of the state in which the turn began; turns with equal keys are compared by anchor-state methods.
 	// Empty means unknown: such a turn is alone in its state. A raw observation is a bad key, since all failed calls look alike.
-	State    string  `json:"state,omitempty"`
-	Tokens   []Token `json:"tokens,omitempty"`
+	State  string  `json:"state,omitempty"`
+	Tokens []Token `json:"tokens,omitempty"`
+	// Allowed lists, for each token from the first trainable one to the last, the tokens that could be drawn in its place where not all
+	// could, as [Sequence] has it; nil, or an empty list for a token, means all. Estimators do not read it.
+	Allowed  [][]int `json:"allowed,omitempty"`
 	Reward   float64 `json:"reward,omitempty"`
 	Value    float64 `json:"value,omitempty"`  // critic's V(s_t) at collection time, in units of reward
 	QValue   float64 `json:"qvalue,omitempty"` // critic's Q(s_t, a_t) at collection time, in units of reward
