@@ -32,6 +32,7 @@ var stages = []string{"bps", "envharness", "midtool", "rl", "skill"}
 var bridges = map[string]string{
 	"rl/linear/play": "envharness",
 	"rl/rollout":     "envharness",
+	"rl/train":       "envharness",
 	"skill/budget":   "bps",
 }
 

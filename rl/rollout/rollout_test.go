@@ -269,3 +269,123 @@ func TestCollectEdges(t *testing.T) {
 type talkative struct{ script }
 
 func (p *talkative) Turns() []rl.Turn { return append(p.script.Turns(), rl.Turn{Value: 77}) }
+
+// Rewards come from the verdict or from the world, and what did not reach the world earns nothing.
+func TestRewards(t *testing.T) {
+	play := func(int) (Player, error) { return &script{names: []string{"a", "unreadable", "bad", "win"}}, nil }
+	for _, tt := range []struct {
+		o      Options
+		want   []float64
+		reason string
+	}{
+		{Options{}, []float64{0, 0, 0, 10}, "the verdict's is the default"},
+		{Options{Rewards: RewardVerdict, SuccessReward: 2}, []float64{0, 0, 0, 2}, "of the size asked for"},
+		{Options{Rewards: RewardWorld}, []float64{5, 0, 5, 5}, "the world gives 5 a step, and none for an answer that it did not see"},
+		{Options{Rewards: RewardWorld, SuccessReward: 2}, []float64{5, 0, 5, 5}, "the verdict then pays nothing"},
+	} {
+		es, err := Collect(context.Background(), world(3), nil, play, []envharness.Task{{ID: "x"}}, &tt.o)
+		if err != nil || tt.reason == "" {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, turn := range es[0].Trajectory.Turns {
+			got = append(got, turn.Reward)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+		}
+	}
+	_, err := Collect(context.Background(), world(3), nil, play, nil, &Options{Rewards: 2})
+	if err == nil || !strings.Contains(err.Error(), "Rewards(2)") {
+		t.Errorf("a source without a name: %v", err)
+	}
+	for _, r := range []Rewards{RewardVerdict, RewardWorld} {
+		text, err := r.MarshalText()
+		back := Rewards(9)
+		if err != nil || string(text) != r.String() || back.UnmarshalText(text) != nil || back != r {
+			t.Errorf("%v becomes %s, %v, and %v", r, text, err, back)
+		}
+	}
+	if _, err := Rewards(2).MarshalText(); err == nil {
+		t.Error("a source without a name has a text")
+	}
+	r := RewardWorld
+	if err := r.UnmarshalText([]byte("both")); err == nil || r != RewardWorld {
+		t.Errorf("read %v, %v", r, err)
+	}
+}
+
+func TestGroupSize(t *testing.T) {
+	play := func(int) (Player, error) { return &script{names: []string{"a"}}, nil }
+	one, two := new(uint64(1)), new(uint64(2))
+	task := func(id string, seed *uint64, options string) envharness.Task {
+		return envharness.Task{ID: id, Seed: seed, Options: []byte(options)}
+	}
+	x, y := task("x", nil, ""), task("y", one, "")
+	tests := []struct {
+		name   string
+		tasks  []envharness.Task
+		o      Options
+		want   string // groups, or part of the error after a !
+		reason string
+	}{
+		{"drawn twice", Repeat([]envharness.Task{x, y, x}, 2), Options{GroupSize: 2}, "x@0 x@0 y#1@1 y#1@1 x@2 x@2", "each draw is a group of its own"},
+		{"zero", Repeat([]envharness.Task{x, x}, 2), Options{}, "x x x x", "all episodes of a task"},
+		{"single", []envharness.Task{x, x}, Options{GroupSize: 1}, "x@0 x@1", "each alone"},
+		{"seeds", []envharness.Task{y, task("y", new(uint64(1)), "")}, Options{GroupSize: 2}, "y#1@0 y#1@0", "equal seeds are equal"},
+		{"negative", nil, Options{GroupSize: -1}, "!GroupSize is -1", "no count"},
+		{"both", nil, Options{GroupSize: 1, Group: func(int, envharness.Task) string { return "" }}, "!both set", "one or the other"},
+		{"remainder", []envharness.Task{x, x, x}, Options{GroupSize: 2}, "!3 tasks, want a multiple", "a group is left short"},
+		{"tasks", []envharness.Task{x, y}, Options{GroupSize: 2}, `!slot 0 has task "x" and slot 1`, "not one task"},
+		{"other seeds", []envharness.Task{y, task("y", two, "")}, Options{GroupSize: 2}, "!seed", "not one first state"},
+		{"one seed", []envharness.Task{task("y", nil, ""), y}, Options{GroupSize: 2}, "!seed", "not one first state"},
+		{"options", []envharness.Task{task("x", nil, "{}"), task("x", nil, `{"a":1}`)}, Options{GroupSize: 2}, "!options", "not one first state"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Fatal("no reason")
+			}
+			es, err := Collect(context.Background(), world(1), nil, play, tt.tasks, &tt.o)
+			if part, bad := strings.CutPrefix(tt.want, "!"); bad {
+				if es != nil || err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%s: %v, want %q", tt.reason, err, part)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range es {
+				got = append(got, e.Trajectory.Group)
+			}
+			if s := strings.Join(got, " "); s != tt.want {
+				t.Errorf("%s: %q, want %q", tt.reason, s, tt.want)
+			}
+		})
+	}
+	for _, k := range []int{0, -3} {
+		if got := Repeat([]envharness.Task{x}, k); len(got) != 0 {
+			t.Errorf("%d times: %v", k, got)
+		}
+	}
+}
+
+// What a policy said when it ended its episode is no turn, though the trace has it.
+func TestLastWords(t *testing.T) {
+	es, err := Collect(context.Background(), world(9), nil, func(int) (Player, error) { return &explaining{script{names: []string{"a", "stop"}}}, nil },
+		[]envharness.Task{{ID: "x"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := es[0].Trajectory
+	if n := len(es[0].Trace.Turns); n != 2 || len(tr.Turns) != 1 || tr.Turns[0].End != rl.Truncated || tr.FinalState == "" {
+		t.Errorf("%d turns in the trace, %+v", n, tr)
+	}
+}
+
+// explaining tells what it said, also when it stops.
+type explaining struct{ script }
+
+func (*explaining) Explain() (string, int) { return "because", 1 }
