@@ -12,8 +12,12 @@
 //  3. Give each trainable token its advantage and its weight, which is 0 where there is no vote: NewBatch of package
 //     [github.com/throughline-go/throughline/rl/loss] does. A loss of that package returns its value and its gradient with
 //     respect to the log-probability of each token, to logits or to values.
-//  4. Carry that gradient into the parameters. Package [github.com/throughline-go/throughline/rl/linear] has a small
-//     policy to do so.
+//  4. Carry that gradient into the parameters of a [Backbone]: package [github.com/throughline-go/throughline/rl/backbone] has
+//     small transformers and recurrent networks, and a training service can be one. Package
+//     [github.com/throughline-go/throughline/rl/linear] has a linear policy.
+//
+// Package [github.com/throughline-go/throughline/rl/train] does all of that, over and over, for models that act in the
+// environments of package envharness; package [github.com/throughline-go/throughline/rl/rollout] is its first step alone.
 //
 // # Estimators
 //

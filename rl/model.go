@@ -24,7 +24,9 @@ type Sequence struct {
 //
 // A service with the calls sample, forward, forward_backward and optim_step, as Tinker has them, maps onto a Backbone and a [Sampler] one to
 // one: Sample is sample, LogProbs is forward, AddGrad is forward_backward with the linear loss whose weights per token are given, and
-// Step is optim_step, which must never be repeated blindly after a failure.
+// Step is optim_step, which must never be repeated blindly after a failure. Where its log-probabilities are over the full vocabulary,
+// reserved entries included, Head.FromFull of package loss takes these out, and Head.FullWeights turns weights of tokens and of values into
+// weights on log-probabilities of the service. Entropies and exact divergences need all logits, which services do not give.
 type Backbone interface {
 	// LogProbs returns out[i][j], the log-probability of batch[i].Tokens[Start+j] given all tokens before it.
 	LogProbs(ctx context.Context, batch []Sequence) ([][]float64, error)
