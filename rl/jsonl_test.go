@@ -229,3 +229,24 @@ func TestReadTrajectoriesBrokenReader(t *testing.T) {
 		}
 	}
 }
+
+// The tokens that could be drawn survive; a nil list among them, which JSON would make a null, comes back as an empty one and means the same.
+func TestRoundTripAllowed(t *testing.T) {
+	turn := Turn{Tokens: []Token{{ID: 4, Trainable: true}, {ID: 6, Trainable: true}}, Allowed: [][]int{nil, {5, 6}}, End: Terminated}
+	batch := []Trajectory{{Turns: []Turn{turn}}}
+	var b bytes.Buffer
+	if err := WriteTrajectories(&b, batch); err != nil {
+		t.Fatal(err)
+	}
+	if batch[0].Turns[0].Allowed[0] != nil {
+		t.Error("writing changed the batch")
+	}
+	for got, err := range ReadTrajectories(&b) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]int{{}, {5, 6}}, got.Turns[0].Allowed); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
