@@ -46,3 +46,18 @@ func ExampleAcceptedCalls() {
 	fmt.Println(a[0] == b[0], b[0] == b[1], a[1] == b[2], a[0] == a[1])
 	// Output: true true true false
 }
+
+// Where the text tells the whole state, two ways to one place lead to one state.
+func ExampleShownTexts() {
+	shows := func(texts ...string) envharness.Trace {
+		t := envharness.Trace{Shown: envharness.Observation{Text: "hall"}}
+		for _, text := range texts {
+			t.Turns = append(t.Turns, envharness.TurnTrace{Shown: envharness.Transition{Observation: envharness.Observation{Text: text}}})
+		}
+		return t
+	}
+	a := rollout.ShownTexts(shows("kitchen", "cellar"))
+	b := rollout.ShownTexts(shows("stairs", "cellar"))
+	fmt.Println(a[0] == b[0], a[1] == b[1], a[2] == b[2])
+	// Output: true false true
+}

@@ -33,3 +33,20 @@ func AcceptedCalls(t envharness.Trace) []string {
 	keys[len(t.Turns)] = fmt.Sprintf("%016x", h.Sum64())
 	return keys
 }
+
+// ShownTexts keys a state by the text that the policy was shown in it, as [AcceptedCalls] does by calls, with keys of the same form. Routes meet
+// where they show the same, as GraphGPO and MileGPO need it. It is for worlds whose text holds the whole state, such as the compact
+// presets of the reference worlds; elsewhere it confuses states, above all those that answer a call by "nothing happens" (ours).
+func ShownTexts(t envharness.Trace) []string {
+	keys := make([]string, len(t.Turns)+1)
+	text := t.Shown.Text
+	for i := range keys {
+		if i > 0 {
+			text = t.Turns[i-1].Shown.Observation.Text
+		}
+		h := fnv.New64a()
+		h.Write([]byte(text))
+		keys[i] = fmt.Sprintf("%016x", h.Sum64())
+	}
+	return keys
+}

@@ -1,0 +1,84 @@
+package train
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every algorithm trains: two iterations move the model, and the critic where there is one, and all numbers are finite.
+func TestEveryAlgorithmTrains(t *testing.T) {
+	for _, a := range Algorithms() {
+		for _, candidates := range []bool{true, false} {
+			t.Run(a.Name, func(t *testing.T) {
+				p, o := tiny(t, a.Name)
+				o.Agent.Candidates = candidates
+				o.Iterations = 2
+				if a.Values != SharedValues {
+					o.Rollouts = 4
+				}
+				m := p.Model.(interface{ NumParams() int })
+				tr := newTrainer(t, p, o)
+				before := bytesOf(t, tr)
+				its := run(t, tr, 0)
+				if len(its) != 3 || its[0].Number != 0 || its[2].Number != 2 || its[2].Done != "iterations" || its[2].Algorithm != a.Name {
+					t.Fatalf("iterations %+v", its)
+				}
+				if string(before) == string(bytesOf(t, tr)) || m.NumParams() == 0 {
+					t.Error("training changed nothing")
+				}
+				for _, it := range its[1:] {
+					for name, x := range map[string]float64{
+						"policy loss": it.PolicyLoss, "value loss": it.ValueLoss, "q loss": it.QLoss, "kl": it.KL, "entropy": it.Entropy,
+						"gradient": it.GradNorm, "critic's gradient": it.CriticGradNorm, "approx kl": it.ApproxKL,
+					} {
+						if math.IsNaN(x) || math.IsInf(x, 0) {
+							t.Errorf("iteration %d: %s is %v", it.Number, name, x)
+						}
+					}
+					if it.Episodes != o.Tasks*o.Rollouts || it.Turns == 0 || it.Tokens < it.Turns || it.Context == 0 || it.Excluded != 0 || it.Steps == 0 {
+						t.Errorf("iteration %d: %+v", it.Number, it)
+					}
+					if critic := p.Critic != nil; critic != (it.CriticGradNorm > 0) {
+						t.Errorf("iteration %d: a critic is %v, the norm of its gradient %v", it.Number, critic, it.CriticGradNorm)
+					}
+					if values := a.Values != NoValues; values != (it.ValueLoss > 0) {
+						t.Errorf("iteration %d: values %d, their loss %v", it.Number, a.Values, it.ValueLoss)
+					}
+					if q := a.Values == SharedValues && !a.NoQ; q != (it.QLoss > 0) {
+						t.Errorf("iteration %d: Q is %v, its loss %v", it.Number, q, it.QLoss)
+					}
+					if !candidates && (it.Invalid == 0 || it.Tokens <= it.Turns) {
+						t.Errorf("iteration %d: free responses of %d tokens, %v invalid", it.Number, it.Tokens, it.Invalid)
+					}
+				}
+				if its[1].EnvSteps+its[2].Turns != its[2].EnvSteps || its[1].EnvSteps != its[1].Turns {
+					t.Errorf("env steps %d and %d", its[1].EnvSteps, its[2].EnvSteps)
+				}
+			})
+		}
+	}
+}
+
+// The list is the one that the documentation names, and Find finds all of it and nothing else.
+func TestFind(t *testing.T) {
+	var names []string
+	for _, a := range Algorithms() {
+		names = append(names, a.Name)
+		got, err := Find(a.Name)
+		if err != nil || got.About != a.About || a.About == "" || a.Credit == nil || a.Tasks*a.Rollouts != 128 {
+			t.Errorf("%s: %+v, %v", a.Name, got, err)
+		}
+	}
+	want := []string{"sapo", "ppo", "ppo-published", "ppo-shared", "grpo", "drgrpo", "rloo", "reinforce++", "gigpo", "graphgpo", "milegpo",
+		"milegpo-webshop", "gagpo"}
+	if !slices.Equal(names, want) {
+		t.Errorf("algorithms %q, want %q", names, want)
+	}
+	for _, bad := range []string{"", "SAPO", "sapo "} {
+		if _, err := Find(bad); err == nil || !strings.Contains(err.Error(), "milegpo-webshop") {
+			t.Errorf("%q: error %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package train trains a language model by reinforcement in a world: it collects episodes, gives every turn its credit, and updates the
+// model, over and over.
+//
+// A [Problem] joins a world, a model, the words it reads, and an [Algorithm], one of [Algorithms] or the caller's own. [Trainer.Run] is an
+// iterator that the caller owns: one [Iteration] of metrics for each pass of
+//
+//  1. draw tasks, and play them in groups ([github.com/throughline-go/throughline/rl/rollout]);
+//  2. read the log-probabilities, and the values where the algorithm has any, of all turns with the model as it is (the old policy);
+//  3. credit, an [rl.Estimator];
+//  4. epochs of mini-batches of whole turns: loss, gradient, AdamW;
+//  5. every few iterations an evaluation on tasks that are not trained on, and a checkpoint.
+//
+// [Trainer.WarmStart] imitates demonstrations before that. The losses are those of [github.com/throughline-go/throughline/rl/loss]; models are
+// reached through [rl.Backbone] alone, so that a training service can stand in for [github.com/throughline-go/throughline/rl/backbone].
+//
+// # Algorithms
+//
+// sapo is the method of arXiv:2608.19842, values read off two entries of the vocabulary; not the soft-gated loss of arXiv:2511.20347, which
+// verl and TRL call sapo and package loss calls SoftGate, nor arXiv:2603.10069. ppo has advantages over turns and a critic apart;
+// ppo-published is what the tables of agent papers call PPO; ppo-shared reads its values as sapo does and has no Q.
+//
+// # Determinism
+//
+// All randomness comes from Options.Seed, one stream for each purpose, iteration and slot. Equal problems and options give equal
+// parameters and metrics, bit for bit on one processor and one version of Go, whatever the number of workers, and whether or not the run
+// was interrupted: [Trainer.Load] continues a run from a checkpoint as if nothing had happened. An iteration that is cancelled, or fails,
+// leaves no trace: parameters, optimiser and counters are those of the last complete one. Nothing reads a clock but Options.Clock.
+package train

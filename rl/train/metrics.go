@@ -1,0 +1,165 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/throughline-go/throughline/internal/jsonl"
+	"github.com/throughline-go/throughline/rl"
+)
+
+// An Iteration is what one iteration did: number 0 is the evaluation before training and has nothing else. Means and shares of losses are over
+// the mini-batches of all epochs, norms are the largest of them.
+type Iteration struct {
+	Number    int    `json:"iteration"`
+	Algorithm string `json:"algorithm"`
+	EnvSteps  int    `json:"env_steps"` // turns of training episodes so far, in all iterations
+	Overshoot int    `json:"overshoot,omitempty"`
+
+	// The episodes of the iteration.
+	Episodes int     `json:"episodes,omitempty"`
+	Turns    int     `json:"turns,omitempty"`
+	Tokens   int     `json:"tokens,omitempty"`         // of responses
+	Context  int     `json:"context_tokens,omitempty"` // that these were responses to
+	Success  float64 `json:"success"`                  // share of episodes that the verifier passed, of those it could judge
+	Score    float64 `json:"score"`                    // mean sum of rewards of these
+	Invalid  float64 `json:"invalid"`                  // share of turns whose action could not be carried out
+	Excluded int     `json:"excluded,omitempty"`       // episodes that infrastructure spoilt
+
+	// The update.
+	Credit         *rl.Diagnostics `json:"credit,omitempty"`
+	PolicyLoss     float64         `json:"policy_loss"`
+	ValueLoss      float64         `json:"value_loss"`
+	QLoss          float64         `json:"q_loss"`
+	KL             float64         `json:"kl"` // to the reference
+	Beta           float64         `json:"beta"`
+	Entropy        float64         `json:"entropy"`
+	ApproxKL       float64         `json:"approx_kl"` // KL(old||new)
+	ClipFraction   float64         `json:"clip_fraction"`
+	ZeroGradient   float64         `json:"zero_gradient"`
+	SaturatedV     float64         `json:"saturated_v"`
+	SaturatedQ     float64         `json:"saturated_q"`
+	ClippedTargets int             `json:"clipped_targets,omitempty"` // beyond RMax, counted once for each epoch
+	GradNorm       float64         `json:"grad_norm"`
+	CriticGradNorm float64         `json:"critic_grad_norm,omitempty"`
+	Rate           float64         `json:"rate"` // learning rate of the last step
+	Steps          int             `json:"steps"`
+	Skipped        int             `json:"skipped,omitempty"` // steps whose gradient was not finite
+	StoppedEarly   bool            `json:"stopped_early,omitempty"`
+
+	Evaluation *Evaluation `json:"evaluation,omitempty"`
+	Best       bool        `json:"best,omitempty"` // the evaluation is the best so far
+	// Trajectories are what was trained on, with the log-probabilities and values of the old policy. They are not in the metrics.
+	Trajectories []rl.Trajectory `json:"-"`
+
+	Done    string   `json:"done,omitempty"`    // why training ends here: "iterations", "env_steps" or "patience"
+	Seconds *Seconds `json:"seconds,omitempty"` // only with Options.Clock: the one thing that differs between equal runs
+}
+
+// Seconds is the time that the phases of an iteration took.
+type Seconds struct {
+	Generation float64 `json:"generation"`
+	LogProbs   float64 `json:"logprobs"` // of the old policy and the reference, with the values where they are read off the same pass
+	Values     float64 `json:"values"`   // of a critic apart, and after cuts
+	Update     float64 `json:"update"`   // credit and epochs
+	Evaluation float64 `json:"evaluation,omitempty"`
+}
+
+// Training returns the time without evaluations.
+func (s Seconds) Training() float64 { return s.Generation + s.LogProbs + s.Values + s.Update }
+
+// note averages the parts of the mini-batches.
+func (it *Iteration) note(parts []part) {
+	it.Steps = len(parts)
+	if len(parts) == 0 {
+		return
+	}
+	all := sum(parts)
+	n := float64(len(parts))
+	it.PolicyLoss, it.ValueLoss, it.QLoss, it.KL, it.Entropy = all.policy/n, all.value/n, all.q/n, all.kl/n, all.entropy/n
+	it.ApproxKL, it.ClipFraction, it.ZeroGradient = all.stats.ApproxKL, all.stats.ClipFraction, all.stats.ZeroGradient
+	it.SaturatedV, it.SaturatedQ = all.v.Saturated, all.qv.Saturated
+	it.ClippedTargets = all.v.OutOfRange + all.qv.OutOfRange
+}
+
+const maxMetricsLine = 1 << 20
+
+// ReadMetrics reads what Options.Metrics was given: one JSON object per line, no other fields, at most 1 MiB a line. After an error, which
+// names the line, the sequence ends. It can be ranged over once.
+func ReadMetrics(r io.Reader) iter.Seq2[Iteration, error] {
+	return func(yield func(Iteration, error) bool) {
+		n := 0
+		for line, err := range jsonl.Lines(r, maxMetricsLine) {
+			n++
+			if line = bytes.TrimSpace(line); err == nil && len(line) == 0 {
+				continue
+			}
+			var it Iteration
+			if err == nil {
+				dec := json.NewDecoder(bytes.NewReader(line))
+				dec.DisallowUnknownFields()
+				if err = dec.Decode(&it); err == nil {
+					if _, more := dec.Token(); more != io.EOF {
+						err = errors.New("something follows the object")
+					}
+				}
+			}
+			if err != nil {
+				yield(Iteration{}, fmt.Errorf("train: metrics, line %d: %w", n, err))
+				return
+			}
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// describe notes what was collected.
+func (it *Iteration) describe(b *batch) {
+	judged, passed, invalid := 0, 0, 0
+	var score float64
+	for i := range b.trajectories {
+		tr := &b.trajectories[i]
+		it.Turns += len(tr.Turns)
+		for k := range tr.Turns {
+			if tr.Turns[k].Invalid {
+				invalid++
+			}
+		}
+		if tr.Excluded != "" || tr.Success == nil {
+			it.Excluded++
+			continue
+		}
+		judged++
+		score += tr.Score()
+		if *tr.Success {
+			passed++
+		}
+	}
+	it.Episodes = len(b.trajectories)
+	for i := range b.rows {
+		it.Context += b.rows[i].Start
+		it.Tokens += len(b.rows[i].Tokens) - b.rows[i].Start
+	}
+	it.Success = float64(passed) / float64(max(1, judged))
+	it.Score = score / float64(max(1, judged))
+	it.Invalid = float64(invalid) / float64(max(1, it.Turns))
+}
+
+// reasons returns the reasons why trajectories are excluded, each once, sorted.
+func reasons(trajectories []rl.Trajectory) []string {
+	var out []string
+	for i := range trajectories {
+		if r := trajectories[i].Excluded; r != "" && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

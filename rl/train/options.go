@@ -1,0 +1,256 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/loss"
+	"github.com/throughline-go/throughline/rl/rollout"
+)
+
+// A Model is what plays and is trained. Where it also is an [rl.LogitModel], training takes one pass instead of two, and entropies and shared
+// values become possible; where it is an encoding.BinaryMarshaler and BinaryUnmarshaler, iterations can be undone and saved; where it has a
+// method Freeze() rl.Backbone, that makes the reference policy.
+type Model interface {
+	rl.Backbone
+	rl.Sampler
+}
+
+// A Problem is what is to be trained on what. The trainer owns model and critic from [New] on.
+type Problem struct {
+	World     envharness.World
+	Model     Model
+	Critic    rl.Critic // for algorithms with a critic apart, else nil
+	Tokenizer *rollout.Tokenizer
+	Algorithm Algorithm
+
+	// Stacks are components around the training episodes: group i of an iteration is played behind Stacks[i%len(Stacks)]. Nil means none.
+	// Evaluations are of the bare world.
+	Stacks [][]envharness.Component
+	// Notes are what the agent is given for a task besides what the world shows, such as the skills that serve it; nil means nothing. It must
+	// be safe for concurrent use.
+	Notes func(t envharness.Task) string
+	// Tasks returns the tasks of a split; nil means those that the world lists itself (envharness.TaskLister).
+	Tasks func(ctx context.Context, split string) ([]envharness.Task, error)
+}
+
+// Options adjusts a [Trainer]. A nil *Options equals &Options{}.
+type Options struct {
+	Seed uint64 // of everything that is drawn
+	// Workers is the number of episodes played at once; zero means 1. It changes the speed alone. Models have their own.
+	Workers int
+
+	// The amount of training. Without any of them Run goes on until its caller stops it.
+	Iterations  int // Run ends after this many in all; zero means no limit
+	MaxEnvSteps int // the iteration in which the steps of training episodes reach this is the last; zero means no limit
+	// Patience is how many evaluations in a row may pass without a success rate more than MinDelta above the best so far before training ends;
+	// zero means any number. See [Trainer.RestoreBest].
+	Patience int
+	MinDelta float64 // >= 0
+
+	// Collection.
+	Tasks, Rollouts int    // zero means those of the algorithm
+	TrainSplit      string // empty means "train"
+	TrainTasks      int    // the first so many tasks of it; zero means all
+	// Agent adjusts the agent. Its Temperature is replaced: training samples at Head.Temperature, the learner's own, and evaluations at
+	// EvalTemperature.
+	Agent   rollout.AgentOptions
+	Rollout rollout.Options // adjusts the episodes; Seed, Parallel, GroupSize, Group, Notes and Progress are the trainer's
+
+	// Update.
+	Rate       float64   // learning rate, > 0; zero means 3e-4 (ours)
+	CriticRate float64   // that of a critic apart; zero means Rate
+	Schedule   *Schedule // factor of both by optimiser step; nil means &Schedule{}
+	Epochs     int       // passes over a batch; zero means 1
+	MiniBatch  int       // turns in an optimiser step; zero means all
+	PPO        loss.PPOOptions
+	TurnRatio  loss.TurnRatioOptions
+	// Head is how logits are read; its Plus and Minus both 0 mean rollout.ValuePlus and rollout.ValueMinus. It must be the model's.
+	Head loss.Head
+	RMax float64 // the return at value 1 of the read-out, > 0; zero means the magnitude of Rollout.SuccessReward, 10 by default
+	// Coefficients >= 0: of the losses of V and Q (nil means 0.5, ours), of the divergence from the reference (nil means 0.01, paper), and
+	// of the entropy (nil means 0.001, verl-agent; 0 for a model that is no LogitModel).
+	ValueWeight, QWeight, KLWeight, EntropyWeight *float64
+	KL                                            loss.KLKind
+	// KLTarget > 0 makes the coefficient of the divergence adaptive, with KLHorizon trajectories (zero: 10000); zero means that it is fixed.
+	KLTarget, KLHorizon float64
+	// TargetKL ends the epochs of an iteration once the approximate KL(old||new) of a mini-batch exceeds 1.5 times it; zero means never.
+	TargetKL float64
+	// ValueClip is the clip of the value loss, >= 0, 0 for none; nil means 0.2 in units of RMax for shared values (ours), 0.5 in units of reward for a
+	// critic apart (verl).
+	ValueClip *float64
+	// Reference is the policy that the divergence is from; nil means a copy of the model as it is when the first iteration begins.
+	Reference rl.Backbone
+
+	// Evaluation.
+	EvalEvery       int      // iterations between evaluations, the first of them before training; zero means 5, negative means none
+	EvalSplit       string   // the split that training is steered by; empty means "validation"
+	EvalTasks       int      // the first so many tasks of a split; zero means all
+	EvalTemperature *float64 // nil means 0.4 (paper of MileGPO); 0 is greedy
+
+	// Checkpoints go to the folder Dir, which is made, every CheckpointEvery iterations (zero means 5) and at the end; the last Keep stay (zero
+	// means 3). Empty means none. See [Trainer.LoadLatest].
+	Dir                   string
+	CheckpointEvery, Keep int
+
+	// Metrics, if not nil, gets one JSON object per line for each iteration, before Run yields it. See [ReadMetrics].
+	Metrics io.Writer
+	// Clock, if not nil, is read to report the time that phases take, such as time.Now; it changes nothing else.
+	Clock func() time.Time
+	// Progress, if not nil, is told of episodes and mini-batches done, on the goroutine of the caller.
+	Progress func(stage string, done, total int)
+}
+
+// ErrUnsupported is the error of [New] for an algorithm or an option that the model cannot serve.
+var ErrUnsupported = errors.New("train: the model does not support it")
+
+// settings are Options with the defaults filled in.
+type settings struct {
+	Options
+	valueWeight, qWeight, klWeight, entropyWeight float64
+	valueClip                                     float64
+	evalTemperature, temperature                  float64
+	maxResponse                                   int
+	schedule                                      Schedule
+}
+
+func orDefault(p *float64, def float64) float64 {
+	if p == nil {
+		return def
+	}
+	return *p
+}
+
+// read checks the options and fills in the defaults.
+func (o *Options) read(a Algorithm) (settings, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	s := settings{Options: *o}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("train: "+format, args...)) }
+	count := func(name string, p *int, def, least int) {
+		if *p == 0 {
+			*p = def
+		}
+		if *p < least {
+			fault("Options.%s is %d, want at least %d, or 0 for the default", name, *p, least)
+		}
+	}
+	positive := func(name string, p *float64, def float64) {
+		if *p == 0 {
+			*p = def
+		}
+		if !(*p > 0) || math.IsInf(*p, 1) {
+			fault("Options.%s is %v, want a finite number > 0, or 0 for the default", name, *p)
+		}
+	}
+	weight := func(name string, p *float64, def float64) float64 {
+		x := orDefault(p, def)
+		if !(x >= 0) || math.IsInf(x, 1) {
+			fault("Options.%s is %v, want a finite number >= 0", name, x)
+		}
+		return x
+	}
+	count("Workers", &s.Workers, 1, 1)
+	count("Iterations", &s.Iterations, 0, 0)
+	count("MaxEnvSteps", &s.MaxEnvSteps, 0, 0)
+	count("Patience", &s.Patience, 0, 0)
+	weight("MinDelta", &s.MinDelta, 0)
+	count("Tasks", &s.Tasks, a.Tasks, 1)
+	count("Rollouts", &s.Rollouts, a.Rollouts, 1)
+	if s.TrainSplit == "" {
+		s.TrainSplit = "train"
+	}
+	count("TrainTasks", &s.TrainTasks, 0, 0)
+	positive("Rate", &s.Rate, 3e-4)
+	positive("CriticRate", &s.CriticRate, s.Rate)
+	if s.Schedule != nil {
+		s.schedule = *s.Schedule
+	}
+	if err := s.schedule.check(); err != nil {
+		faults = append(faults, err)
+	}
+	count("Epochs", &s.Epochs, 1, 1)
+	count("MiniBatch", &s.MiniBatch, 0, 0)
+	if s.Head.Plus == 0 && s.Head.Minus == 0 {
+		s.Head.Plus, s.Head.Minus = rollout.ValuePlus, rollout.ValueMinus
+	}
+	reward := math.Abs(s.Rollout.SuccessReward)
+	if reward == 0 {
+		reward = 10
+	}
+	positive("RMax", &s.RMax, reward)
+	s.valueWeight = weight("ValueWeight", s.ValueWeight, 0.5)
+	s.qWeight = weight("QWeight", s.QWeight, 0.5)
+	s.klWeight = weight("KLWeight", s.KLWeight, 0.01)
+	s.entropyWeight = weight("EntropyWeight", s.EntropyWeight, 0.001)
+	clip := 0.5
+	if a.Values == SharedValues {
+		clip = 0.2
+	}
+	s.valueClip = weight("ValueClip", s.ValueClip, clip)
+	weight("TargetKL", &s.TargetKL, 0)
+	weight("KLTarget", &s.KLTarget, 0)
+	weight("KLHorizon", &s.KLHorizon, 0)
+	if s.EvalEvery == 0 {
+		s.EvalEvery = 5
+	}
+	if s.EvalSplit == "" {
+		s.EvalSplit = "validation"
+	}
+	count("EvalTasks", &s.EvalTasks, 0, 0)
+	s.evalTemperature = weight("EvalTemperature", s.EvalTemperature, 0.4)
+	s.temperature = s.Head.Temperature
+	if s.temperature == 0 {
+		s.temperature = 1
+	}
+	count("CheckpointEvery", &s.CheckpointEvery, 5, 1)
+	count("Keep", &s.Keep, 3, 1)
+	s.maxResponse = s.Agent.MaxResponse
+	if s.maxResponse == 0 {
+		s.maxResponse = 16
+	}
+	return s, errors.Join(faults...)
+}
+
+// check reports what is missing or does not fit together.
+func (p *Problem) check(s *settings) error {
+	a := p.Algorithm
+	switch {
+	case p.World.New == nil || p.World.Verifier == nil:
+		return errors.New("train: Problem.World has no New or no Verifier")
+	case p.Model == nil:
+		return errors.New("train: Problem.Model is nil")
+	case p.Tokenizer == nil:
+		return errors.New("train: Problem.Tokenizer is nil")
+	case a.Credit == nil:
+		return fmt.Errorf("train: algorithm %q has no Credit", a.Name)
+	case a.Values > TokenCritic:
+		return fmt.Errorf("train: algorithm %q: Values is %d, want a named value", a.Name, a.Values)
+	case a.Values == SharedValues && (a.TurnLoss || a.Aggregation != loss.TokenMean):
+		return fmt.Errorf("train: algorithm %q: shared values go with the loss of PPO and TokenMean alone", a.Name)
+	case (a.Values == TurnCritic || a.Values == TokenCritic) != (p.Critic != nil):
+		return fmt.Errorf("train: algorithm %q: Problem.Critic set is %v, want %v", a.Name, p.Critic != nil, p.Critic == nil)
+	}
+	_, logits := p.Model.(rl.LogitModel)
+	_, freezes := p.Model.(freezer)
+	switch {
+	case a.Values == SharedValues && !logits:
+		return fmt.Errorf("%w: algorithm %q reads values off logits, which the model does not give (rl.LogitModel)", ErrUnsupported, a.Name)
+	case s.entropyWeight > 0 && !logits:
+		return fmt.Errorf("%w: Options.EntropyWeight is %v, and the model gives no logits (rl.LogitModel); set it to 0", ErrUnsupported, s.entropyWeight)
+	case s.klWeight > 0 && s.Reference == nil && !freezes:
+		return fmt.Errorf("%w: Options.KLWeight is %v, and the model makes no reference (Freeze); set Reference, or KLWeight to 0", ErrUnsupported, s.klWeight)
+	}
+	return nil
+}
+
+// A freezer makes a copy of itself that stays.
+type freezer interface{ Freeze() rl.Backbone }
