@@ -11,8 +11,8 @@
 //     under stated assumptions (arXiv:2608.19993).
 //   - envharness wraps an environment in components that change what an agent meets while the verifier of the environment stays the
 //     judge of success (arXiv:2608.19880).
-//   - rl turns recorded episodes into advantages, losses and gradients (arXiv:2608.19842, arXiv:2608.19803 and the methods they are
-//     compared with).
+//   - rl turns recorded episodes into advantages, losses and gradients, and trains with them (arXiv:2608.19842, arXiv:2608.19803 and
+//     the methods they are compared with).
 //
 // Each package documentation says which part of its paper is there, where it differs, and under which assumptions a guarantee holds.
 // Numbers reported in a paper are the paper's; nothing here claims to reproduce them.

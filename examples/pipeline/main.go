@@ -1,8 +1,14 @@
 // Command pipeline runs Throughline's main job end to end on a small world that it brings along, a service desk with an in-memory database:
 // build a training corpus from the desk's tools, induce skills from recorded episodes, select skills under a token budget, reshape
-// the environment, train a policy and evaluate it on held-out tasks.
+// the environment, train a small language model as a policy and evaluate it on held-out tasks.
 //
-//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-credit NAME] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-json]
+//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-algo NAME] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-workers N] [-json]
+//
+// The policy is a transformer of 41,000 parameters that starts from nothing, imitates a few recorded plans on the compact preset of the desk, and is
+// then trained by -algo, SAPO unless another is named, on tasks without plans. The best of the selected skills is part of what it reads. What is
+// printed before the closing table is its learning curve: turns played, success in training, half of it behind components that change the desk, and
+// success on validation tasks in the desk as it is. The parameters of the best evaluation on that curve are those that the table is about;
+// test tasks decide nothing.
 //
 // With -tools the corpus is made of those tools; with -tools or -skills a further selection runs on those files, and the selection numbers of -json
 // are that one's. What is left out of the files is told on standard error. The same seed writes the same artifacts. Exit codes: 0 done, 1 failed,
@@ -19,9 +25,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/throughline-go/throughline/examples/internal/mainjob"
+	"github.com/throughline-go/throughline/rl/train"
 )
 
 func main() {
@@ -42,8 +50,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags.StringVar(&cfg.Tools, "tools", "", "build the corpus from the tools in this JSONL `file`, and select among them")
 	flags.StringVar(&cfg.Skills, "skills", "", "select among the SKILL.md folders below this `folder`")
 	flags.IntVar(&cfg.Budget, "budget", 0, "most `tokens` of one selection; 0 means 200, and 2000 for files of your own")
-	flags.StringVar(&cfg.Credit, "credit", "grpo", "`method` that gives turns their advantages: grpo, dr-grpo, rloo, gigpo, gagpo, graphgpo, milegpo,\nmilegpo-webshop, reinforce++ or reinforce++-baseline")
-	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes played at once; changes the speed alone")
+	var names []string
+	for _, a := range train.Algorithms() {
+		names = append(names, a.Name)
+	}
+	flags.StringVar(&cfg.Algorithm, "algo", "sapo", "`name` of what trains the policy, one of "+strings.Join(names, ", "))
+	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes and of parts of a batch worked on at once; changes the speed alone")
 	out := flags.String("out", "", "write corpus.jsonl, skills/, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")
 	if err := flags.Parse(args); err != nil {
@@ -93,7 +105,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 		}
 		return 0
 	}
-	if err := res.Table(stdout); err != nil {
+	err = res.LearningCurve(stdout)
+	if err == nil {
+		fmt.Fprintln(stdout)
+		err = res.Table(stdout)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	fmt.Fprintf(stdout, "\n%.1f s with seed %d", res.Report.Seconds, cfg.Seed)

@@ -45,6 +45,7 @@ func TestBadInput(t *testing.T) {
 		{"budget no number", []string{"-budget", "many"}, "many", "a budget is a number"},
 		{"negative seed", []string{"-seed", "-3"}, "-3", "seeds are unsigned"},
 		{"no workers", []string{"-workers", "0"}, "0 workers", "someone has to do the work"},
+		{"unknown algorithm", []string{"-algo", "magic"}, "reinforce++", "the names that there are, are listed"},
 		{"argument", []string{"extra"}, "extra", "there are no arguments"},
 		{"absent tools", []string{"-tools", filepath.Join(empty, "none.jsonl")}, "none.jsonl", "a file that cannot be read is named"},
 		{"tools is a folder", []string{"-tools", empty}, empty, "a folder is no file of tools"},
@@ -99,6 +100,9 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole run")
+	}
 	out := filepath.Join(t.TempDir(), "out")
 	var stdout, stderr bytes.Buffer
 	if code := run(context.Background(), []string{"-quick", "-json", "-out", out}, &stdout, &stderr, false); code != 0 {

@@ -3,9 +3,10 @@
 //
 //	go run ./examples/evidence/pipeline [-quick] [-json] [-seeds N]
 //
-// Every run is the one of "go run ./examples/pipeline -quick". The output is deterministic. Each success rate is over 120 tasks that were not
-// trained on: test tasks in the unmodified environment, validation tasks behind the components. A gain is that of the training iterations over
-// the warm start, paired by seed, with a 95 % bootstrap interval over seeds.
+// Every run is the one of "go run ./examples/pipeline -quick", training by SAPO. The output is deterministic. Each success rate is over 233 tasks
+// that were not trained on: test tasks in the unmodified environment, validation tasks behind the components. The trained parameters are those of the
+// best evaluation on validation tasks, in the unmodified environment, so that the rates behind the components flatter a little. A gain is that
+// of the training iterations over the warm start, paired by seed, with a 95 % bootstrap interval over seeds.
 package main
 
 import (
@@ -30,6 +31,7 @@ import (
 type evidence struct {
 	Seeds     []seedRow `json:"seeds"`
 	Improved  int       `json:"improved"`               // seeds with success_after > success_before
+	Helped    int       `json:"helped"`                 // seeds with success_after > success_warm_start
 	Gain      *gain     `json:"gain,omitempty"`         // in the unmodified environment; absent with fewer than 5 seeds
 	Wrapped   *gain     `json:"gain_wrapped,omitempty"` // behind the components
 	Identical bool      `json:"identical"`              // the first seed, run again with another number of workers, wrote the same artifacts
@@ -40,6 +42,7 @@ type seedRow struct {
 	SuccessBefore    float64 `json:"success_before"`
 	SuccessWarmStart float64 `json:"success_warm_start"`
 	SuccessAfter     float64 `json:"success_after"`
+	WrappedNoSkills  float64 `json:"wrapped_no_skills"` // warm start without skills
 	WrappedWarmStart float64 `json:"wrapped_warm_start"`
 	WrappedAfter     float64 `json:"wrapped_after"`
 }
@@ -54,7 +57,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	seeds := flag.Int("seeds", 10, "number of `seeds`, from 1")
-	quick := flag.Bool("quick", false, "seed 1 alone, about 20 s on two cores")
+	quick := flag.Bool("quick", false, "seed 1 alone, which is run twice, about 50 s on two cores")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
 	flag.Parse()
 	if *seeds < 1 || flag.NArg() > 0 {
@@ -90,9 +93,12 @@ func run(ctx context.Context, seeds int) (*evidence, error) {
 			return nil, err
 		}
 		row := seedRow{seed, r.Report.Training.SuccessBefore, r.WarmStart, r.Report.Training.SuccessAfter,
-			r.Report.Environment.SuccessWrapped, r.Wrapped}
+			r.NoSkills, r.Report.Environment.SuccessWrapped, r.Wrapped}
 		if row.SuccessAfter > row.SuccessBefore {
 			e.Improved++
+		}
+		if row.SuccessAfter > row.SuccessWarmStart {
+			e.Helped++
 		}
 		e.Seeds = append(e.Seeds, row)
 		if seed > 1 {
@@ -157,9 +163,10 @@ func (e *evidence) print(w io.Writer, asJSON bool) error {
 		return enc.Encode(e)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "seed\tuntrained\twarm start\ttrained\twrapped: warm start\ttrained\t")
+	fmt.Fprintln(t, "seed\tuntrained\twarm start\ttrained\twrapped: without skills\twarm start\ttrained\t")
 	for _, s := range e.Seeds {
-		fmt.Fprintf(t, "%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\n", s.Seed, s.SuccessBefore, s.SuccessWarmStart, s.SuccessAfter, s.WrappedWarmStart, s.WrappedAfter)
+		fmt.Fprintf(t, "%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\n", s.Seed, s.SuccessBefore, s.SuccessWarmStart, s.SuccessAfter, s.WrappedNoSkills,
+			s.WrappedWarmStart, s.WrappedAfter)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -172,6 +179,7 @@ func (e *evidence) print(w io.Writer, asJSON bool) error {
 			fmt.Fprintf(w, "\ngain of training over the warm start, %s: %.3f, 95 %% interval [%.3f, %.3f]", g.where, g.Mean, g.Low, g.High)
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n\ntrained above untrained with %d of %d seeds; equal seeds wrote equal artifacts: %v\n", e.Improved, len(e.Seeds), e.Identical)
+	_, err := fmt.Fprintf(w, "\n\ntrained above untrained with %d of %d seeds, above the warm start with %d; equal seeds wrote equal artifacts: %v\n",
+		e.Improved, len(e.Seeds), e.Helped, e.Identical)
 	return err
 }

@@ -105,8 +105,9 @@ func (r *Result) Write(dir string) error {
 	metrics, err := json.MarshalIndent(struct {
 		Report
 		Seconds *float64 `json:"seconds,omitempty"` // hides the embedded field
+		Curve   []Point  `json:"curve"`
 		Table   []Row    `json:"table"`
-	}{Report: report, Table: r.Rows}, "", "  ")
+	}{Report: report, Curve: r.Curve, Table: r.Rows}, "", "  ")
 	if err != nil {
 		return err
 	}

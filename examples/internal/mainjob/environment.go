@@ -8,8 +8,10 @@ import (
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
-	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 )
+
+// deskName is the world of the run: the compact preset of the service desk, whose texts are short enough for a small language model.
+const deskName = "tooldesk_small"
 
 // wrapping returns the two components of the run, innermost first: a colleague has looked the customer up before the agent takes over (easier), and
 // the order service fails on its first call (harder). The tasks, the verifier and what counts as success stay.
@@ -17,18 +19,19 @@ func wrapping() []envharness.Component {
 	return []envharness.Component{handover(), components.ToolFail{Tools: []string{"get_order"}}}
 }
 
-var email = regexp.MustCompile(`[\w.]+@[\w.]+\w`)
+// customer matches the name that a message begins with, which is the address of the account as well.
+var customer = regexp.MustCompile(`^(\w+): `)
 
-// handover is a component written by hand: it replays the look-up of the customer whose e-mail address stands in the request.
+// handover is a component written by hand: it replays the look-up of the customer whose name stands before the request.
 func handover() envharness.Component {
 	return envharness.Rules(envharness.ComponentSpec{Tag: "handover", Axis: envharness.AxisStart},
 		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 			return envharness.Hooks{Start: func(_ context.Context, v envharness.View) ([]envharness.StartEdit, error) {
-				address := email.FindString(v.Shown().Text)
-				if address == "" {
-					return nil, fmt.Errorf("no e-mail address in the request")
+				name := customer.FindStringSubmatch(v.Shown().Text)
+				if name == nil {
+					return nil, fmt.Errorf("no name before the request")
 				}
-				args, err := json.Marshal(map[string]string{"email": address})
+				args, err := json.Marshal(map[string]string{"email": name[1]})
 				return []envharness.StartEdit{{Action: envharness.Action{Name: "find_customer", Args: args}}}, err
 			}}, nil
 		})
@@ -36,14 +39,12 @@ func handover() envharness.Component {
 
 // splits returns the tasks that the run uses.
 func (j *job) splits(ctx context.Context) (train, validation, test, ood []envharness.Task, err error) {
-	desk := tooldesk.New(nil)
-	defer desk.Close()
 	for _, s := range []struct {
 		name  string
 		tasks *[]envharness.Task
 		limit int
 	}{{"train", &train, j.train}, {"validation", &validation, j.eval}, {"test", &test, j.eval}, {"ood", &ood, j.eval}} {
-		all, err := desk.Tasks(ctx, s.name)
+		all, err := j.desk.Tasks(ctx, s.name)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}

@@ -10,11 +10,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/throughline-go/throughline/bps"
-	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
-	"github.com/throughline-go/throughline/examples/internal/method"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/train"
 	"github.com/throughline-go/throughline/skill"
 )
 
@@ -23,15 +22,16 @@ var ErrInput = errors.New("bad input")
 
 // Config is one run.
 type Config struct {
-	Seed     uint64
-	Quick    bool
-	Tools    string // JSONL file; empty means the desk's own tools
-	Skills   string // folder of SKILL.md folders; empty means the induced skills
-	Budget   int    // tokens of one selection; 0 means the default
-	Credit   string // method of package method that needs no critic; empty means grpo
-	Workers  int    // episodes at once
-	Progress func(stage string, done, total int)
-	Warn     func(message string) // told about everything of the caller's own files that is left out or repaired
+	Seed   uint64
+	Quick  bool
+	Tools  string // JSONL file; empty means the desk's own tools
+	Skills string // folder of SKILL.md folders; empty means the induced skills
+	Budget int    // tokens of one selection; 0 means the default
+	// Algorithm trains the policy, one of train.Algorithms by its name; empty means sapo.
+	Algorithm string
+	Workers   int // episodes at once
+	Progress  func(stage string, done, total int)
+	Warn      func(message string) // told about everything of the caller's own files that is left out or repaired
 }
 
 // Report holds the numbers of a run.
@@ -78,9 +78,11 @@ type Result struct {
 	Rows         []Row
 	Samples      []midtool.Sample
 	Skills       []*skill.Document
+	Curve        []Point
 	Trajectories []rl.Trajectory // of the last training iteration
 	WarmStart    float64         // success after the warm start, on the same tasks as Report.Training
 	Wrapped      float64         // success of the trained policy behind the components, on the same tasks as Report.Environment
+	NoSkills     float64         // success behind the components of a policy that was warm-started without skills, on the same tasks as Wrapped
 	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
 }
 
@@ -88,31 +90,32 @@ type Result struct {
 type job struct {
 	Config
 	size
-	world      envharness.World
-	estimator  rl.Estimator
+	desk       worlds.World
+	algorithm  train.Algorithm
 	result     Result
-	tools      []midtool.Tool        // that the corpus is made of
-	skills     []learned             // induced skills
-	procedures map[string][][]string // task id -> procedures of the selected skills, best first
-	own        []bps.Text            // the user's tools and skills; nil without any
+	tools      []midtool.Tool    // that the corpus is made of
+	skills     []learned         // induced skills
+	notes      map[string]string // task id -> what the policy is given of the selected skills
+	own        []bps.Text        // the user's tools and skills; nil without any
 	ownQueries []query
 }
 
 // size is the effort of a run.
 type size struct {
-	perTool       int // corpus samples of each tool,
-	samples       int // but not many more than these in all
-	demos, train  int // recorded episodes and training tasks, prefixes of the train split
-	warmEpochs    int
-	iterations    int
-	groups, group int // groups per iteration, an even number, and rollouts per group
-	eval          int // held-out tasks per evaluation
-	queries       int // selections on the user's own files
+	perTool      int // corpus samples of each tool,
+	samples      int // but not many more than these in all
+	demos, train int // recorded episodes and training tasks, prefixes of the train split
+	warmEpochs   int
+	iterations   int
+	evalEvery    int // iterations between two points of the learning curve
+	episodes     int // of one iteration, a multiple of twice the rollouts of a group
+	eval         int // held-out tasks per evaluation, fewer where there are no more
+	queries      int // selections on the user's own files
 }
 
 var (
-	fullSize  = size{perTool: 20, samples: 20000, demos: 600, train: 1200, warmEpochs: 3, iterations: 40, groups: 24, group: 8, eval: 240, queries: 200}
-	quickSize = size{perTool: 6, samples: 4000, demos: 240, train: 480, warmEpochs: 3, iterations: 24, groups: 12, group: 6, eval: 120, queries: 40}
+	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, warmEpochs: 12, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
+	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, warmEpochs: 12, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
 )
 
 // Run does the main job. Nothing is written.
@@ -136,17 +139,15 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 	if cfg.Warn == nil {
 		cfg.Warn = func(string) {}
 	}
-	cfg.Credit = cmp.Or(cfg.Credit, "grpo")
-	j := &job{Config: cfg, size: effort, world: tooldesk.World(nil)}
-	for _, m := range method.All() {
-		if m.Name == cfg.Credit && m.Critic {
-			return nil, fmt.Errorf("%w: credit by %s needs a critic, which the policy does not have", ErrInput, m.Name)
-		}
+	algorithm, err := train.Find(cmp.Or(cfg.Algorithm, "sapo"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	var err error
-	if j.estimator, err = method.New(cfg.Credit, ""); err != nil {
-		return nil, fmt.Errorf("%w: credit: %w", ErrInput, err)
+	desk, err := worlds.Find(deskName)
+	if err != nil {
+		return nil, err
 	}
+	j := &job{Config: cfg, size: effort, desk: desk, algorithm: algorithm}
 	j.result.Report.Seed = cfg.Seed
 	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, j.training} {
 		if err := stage(ctx); err != nil {
@@ -161,6 +162,20 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 
 func (j *job) row(stage, did, number, before, after string) {
 	j.result.Rows = append(j.result.Rows, Row{stage, did, number, before, after})
+}
+
+// LearningCurve prints a line for each evaluation during training.
+func (r *Result) LearningCurve(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "ITERATION\tENV STEPS\tTRAIN SUCCESS\tVALIDATION SUCCESS\t")
+	for _, p := range r.Curve {
+		train := "-"
+		if p.Train != nil {
+			train = percent(*p.Train)
+		}
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t\n", p.Iteration, p.EnvSteps, train, percent(p.Validation))
+	}
+	return t.Flush()
 }
 
 // Table prints the closing table.

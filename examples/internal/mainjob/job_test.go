@@ -15,13 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/rl"
+	"github.com/throughline-go/throughline/rl/rollout"
+	"github.com/throughline-go/throughline/rl/train"
 	"github.com/throughline-go/throughline/skill"
 )
 
 // tiny is enough work to go through every stage.
-var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, warmEpochs: 1, iterations: 2, groups: 2, group: 3, eval: 12, queries: 5}
+var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
 
 const ownTools = `{"server":"pings","licence":"MIT","tools":[
 {"name":"ping_host","description":"Check whether a host answers to a ping.","input_schema":{"type":"object","properties":{"host":{"type":"string"}},"required":["host"]}},
@@ -95,12 +99,24 @@ func TestArtifacts(t *testing.T) {
 		}
 		trajectories++
 	}
-	if samples != res.Report.Corpus.Samples || trajectories != tiny.groups*tiny.group {
-		t.Errorf("read %d samples and %d trajectories, want %d and %d", samples, trajectories, res.Report.Corpus.Samples, tiny.groups*tiny.group)
+	if samples != res.Report.Corpus.Samples || trajectories != tiny.episodes {
+		t.Errorf("read %d samples and %d trajectories, want %d and %d", samples, trajectories, res.Report.Corpus.Samples, tiny.episodes)
 	}
 	set, err := skill.LoadFS(context.Background(), []skill.Source{{FS: os.DirFS(filepath.Join(dir, "skills"))}}, &skill.LoadOptions{Parse: skill.ParseOptions{Strict: true}})
 	if err != nil || len(set.Skills) != res.Report.Skills.Count || len(set.Diagnostics) > 0 {
 		t.Errorf("read %d skills of %d: %v %v", len(set.Skills), res.Report.Skills.Count, set.Diagnostics, err)
+	}
+
+	// The curve starts where the warm start ended, on the same tasks as the table.
+	var at []int
+	for i, p := range res.Curve {
+		at = append(at, p.Iteration)
+		if (p.Train == nil) != (i == 0) || (p.EnvSteps == 0) != (i == 0) {
+			t.Errorf("point %d of the curve is %+v, want training from the second one on", i, p)
+		}
+	}
+	if diff := cmp.Diff([]int{0, 1, 2}, at); diff != "" || res.Curve[0].Validation != res.Report.Environment.SuccessBase {
+		t.Errorf("curve %+v, want it to start at %v; iterations (-want +got):\n%s", res.Curve, res.Report.Environment.SuccessBase, diff)
 	}
 
 	// What the trained policy is measured against: the oracle passes everything, knowing nothing next to nothing.
@@ -111,6 +127,164 @@ func TestArtifacts(t *testing.T) {
 
 	if other := runTiny(t, Config{Seed: 8, Workers: 2}); reflect.DeepEqual(other.Samples, res.Samples) || reflect.DeepEqual(other.Trajectories, res.Trajectories) {
 		t.Error("another seed gave the same corpus or the same trajectories")
+	}
+}
+
+// newJob is a job that is about to train, on its own.
+func newJob(t *testing.T, seed uint64) *job {
+	t.Helper()
+	algorithm, errAlgorithm := train.Find("sapo")
+	desk, errDesk := worlds.Find(deskName)
+	if err := errors.Join(errAlgorithm, errDesk); err != nil {
+		t.Fatal(err)
+	}
+	return &job{Config: Config{Seed: seed, Workers: 2, Progress: func(string, int, int) {}}, size: tiny, desk: desk, algorithm: algorithm}
+}
+
+// The policy reads the skill that was selected for its task, in recorded plans and in episodes of its own, and nothing of it without skills.
+func TestNotes(t *testing.T) {
+	ctx := context.Background()
+	j := newJob(t, 1)
+	tasks, _, _, _, err := j.splits(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "transfer submit transfer"
+	j.notes = map[string]string{}
+	for _, task := range tasks {
+		j.notes[task.ID] = note
+	}
+	for _, skills := range []bool{true, false} {
+		l, err := j.learner(ctx, skills, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demos, err := l.Demonstrate(ctx, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.train(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range append(rollout.Trajectories(demos), j.result.Trajectories...) {
+			for k, turn := range tr.Turns {
+				var ids []int
+				for _, token := range turn.Tokens {
+					ids = append(ids, token.ID)
+				}
+				if text := l.Problem.Tokenizer.Decode(nil, ids); strings.Contains(text, note) != skills {
+					t.Fatalf("with skills %v, turn %d of %s reads %q", skills, k, tr.ID, text)
+				}
+			}
+		}
+	}
+}
+
+// What is left after training are the parameters of the best evaluation on the curve, also where that is not the last one.
+func TestBest(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(6) {
+		j := newJob(t, seed+3)
+		j.demos, j.warmEpochs, j.eval, j.iterations = 60, 6, 40, 4
+		l, err := j.learner(ctx, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.warmStart(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.train(ctx); err != nil {
+			t.Fatal(err)
+		}
+		best, last := 0.0, 0.0
+		for _, p := range j.result.Curve {
+			best, last = max(best, p.Validation), p.Validation
+		}
+		if got, err := l.success(ctx, "", "validation"); err != nil || got != best {
+			t.Errorf("success %v, error %v, want the best of %+v", got, err, j.result.Curve)
+		}
+		if last < best {
+			return
+		}
+	}
+	t.Error("the last evaluation is always the best one: the test shows nothing")
+}
+
+// The components look the customer up and let the order service fail once; the plan for the desk as it was still passes, if calls are repeated.
+func TestWrapping(t *testing.T) {
+	ctx := context.Background()
+	j := newJob(t, 1)
+	tasks, _, _, _, err := j.splits(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces, err := envharness.Rollouts(ctx, j.desk.World, wrapping(), func(slot int) (envharness.Policy, error) {
+		plan, err := j.desk.Plan(ctx, tasks[slot])
+		done := 0
+		return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) {
+			if t.Index > 0 && t.Error == nil { // what failed is tried again
+				done++
+			}
+			return plan[done], nil
+		}), err
+	}, tasks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for _, trace := range traces {
+		if trace.Verdict.Status != envharness.Pass {
+			t.Errorf("%s: %v of the oracle behind the components", trace.Task.ID, trace.Verdict.Status)
+		}
+		if first := trace.Shown.Text; !strings.HasSuffix(first, "\nc1") && !strings.HasSuffix(first, "\nc2") {
+			t.Errorf("%s: the first text is %q, want the customer in it", trace.Task.ID, first)
+		}
+		for _, turn := range trace.Turns {
+			if turn.Shown.Error != nil {
+				failed++
+			}
+		}
+	}
+	if failed < len(traces)*3/4 {
+		t.Errorf("%d calls failed in %d episodes, want one where an order is read", failed, len(traces))
+	}
+}
+
+// Algorithms that compare groups, and those with a critic apart, go through every stage as well.
+func TestAlgorithms(t *testing.T) {
+	for _, name := range []string{"milegpo", "ppo"} {
+		res := runTiny(t, Config{Seed: 1, Workers: 2, Algorithm: name})
+		if len(res.Trajectories) != tiny.episodes || res.Report.Training.Iterations != tiny.iterations {
+			t.Errorf("%s: %d trajectories in the last of %d iterations, want %d and %d", name, len(res.Trajectories), res.Report.Training.Iterations,
+				tiny.episodes, tiny.iterations)
+		}
+		if i := slices.IndexFunc(res.Rows, func(r Row) bool { return strings.Contains(r.Did, "2 iterations of "+name) }); i < 0 {
+			t.Errorf("rows %+v do not name %s", res.Rows, name)
+		}
+	}
+	if _, err := start(context.Background(), Config{Workers: 1, Algorithm: "magic"}, tiny); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "magic") {
+		t.Errorf("error %v, want ErrInput that names the algorithm", err)
+	}
+}
+
+// What a skill and a request for skills keep of a message.
+func TestRequest(t *testing.T) {
+	tests := []struct{ name, message, want, reason string }{
+		{"customer", "ann: cancel order", "cancel order", "who asks is nobody's skill"},
+		{"numbers", "eva: swap o1 kettle2 for kettle1", "swap for", "neither is which order and which product"},
+		{"amount", "ben: refund 10 of o3", "refund of", "nor how much"},
+		{"colon", "cancel: now", "now", "whatever stands before the first colon is taken for a name"},
+		{"nothing", "", "", "an empty message asks for nothing"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := request(tt.message); got != tt.want {
+				t.Errorf("request(%q) = %q, want %q: %s", tt.message, got, tt.want, tt.reason)
+			}
+		})
+	}
+	if got, want := note([]string{"get_order", "cancel_order"}), "get order cancel order"; got != want {
+		t.Errorf("note %q, want %q", got, want)
 	}
 }
 
@@ -259,6 +433,22 @@ func TestSelectWithout(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("without %d (-want +got):\n%s", without, diff)
 		}
+	}
+}
+
+func TestLearningCurve(t *testing.T) {
+	r := Result{Curve: []Point{{Validation: 0.5}, {Iteration: 4, EnvSteps: 2750, Train: new(0.25), Validation: 0.625}}}
+	var b bytes.Buffer
+	if err := r.LearningCurve(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+  ITERATION  ENV STEPS  TRAIN SUCCESS  VALIDATION SUCCESS
+          0          0              -              50.0 %
+          4       2750         25.0 %              62.5 %
+`
+	if diff := cmp.Diff(want[1:], b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 )
 
 const (
@@ -35,7 +34,7 @@ func (j *job) selection(ctx context.Context) error {
 	}
 	queries := make([]query, len(tasks))
 	for i, t := range tasks {
-		text, err := requestOf(ctx, t)
+		text, err := j.requestOf(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -46,15 +45,11 @@ func (j *job) selection(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.procedures = make(map[string][][]string, len(tasks))
+	j.notes = make(map[string]string, len(tasks))
 	for i, t := range tasks {
-		var ps [][]string
-		for _, k := range picked[i].Items {
-			if p := j.skills[k].procedure; !slices.ContainsFunc(ps, func(q []string) bool { return slices.Equal(p, q) }) {
-				ps = append(ps, p)
-			}
+		if items := picked[i].Items; len(items) > 0 {
+			j.notes[t.ID] = note(j.skills[items[0]].procedure) // the best one; the rest would make every turn longer
 		}
-		j.procedures[t.ID] = ps
 	}
 	j.report(picked, budget)
 	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), budget), "tokens, all skills and chosen",
@@ -174,8 +169,11 @@ func proven(picked []*bps.Selection) (guaranteed, certified float64) {
 }
 
 // requestOf is the customer's request of a task.
-func requestOf(ctx context.Context, t envharness.Task) (string, error) {
-	desk := tooldesk.New(nil)
+func (j *job) requestOf(ctx context.Context, t envharness.Task) (string, error) {
+	desk, err := j.desk.New(ctx)
+	if err != nil {
+		return "", err
+	}
 	defer desk.Close()
 	o, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID})
 	return request(message(o)), err

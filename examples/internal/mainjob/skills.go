@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 	"github.com/throughline-go/throughline/skill"
 )
 
@@ -35,7 +34,7 @@ func (j *job) induce(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		episode, err := record(ctx, t)
+		episode, err := j.record(ctx, t)
 		if err != nil {
 			return fmt.Errorf("record %s: %w", t.ID, err)
 		}
@@ -100,23 +99,16 @@ func numbered(name string, n int) string {
 	return name + tail
 }
 
-// plan is the desk's own solution of a task.
-func plan(ctx context.Context, t envharness.Task) ([]envharness.Action, error) {
-	desk := tooldesk.New(nil)
-	defer desk.Close()
-	if _, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID}); err != nil {
-		return nil, err
-	}
-	return desk.Plan(ctx)
-}
-
 // record plays the desk's own solution and returns the episode in the form that skills are induced from.
-func record(ctx context.Context, t envharness.Task) (skill.Trajectory, error) {
-	actions, err := plan(ctx, t)
+func (j *job) record(ctx context.Context, t envharness.Task) (skill.Trajectory, error) {
+	actions, err := j.desk.Plan(ctx, t)
 	if err != nil {
 		return skill.Trajectory{}, err
 	}
-	desk := tooldesk.New(nil)
+	desk, err := j.desk.New(ctx)
+	if err != nil {
+		return skill.Trajectory{}, err
+	}
 	defer desk.Close()
 	first, err := desk.Reset(ctx, envharness.ResetOptions{Task: t.ID})
 	if err != nil {
@@ -145,16 +137,12 @@ func message(o envharness.Observation) string {
 	return text
 }
 
-var greetingEnd = regexp.MustCompile(`[.:] `)
+// particular matches what is named by a number: an order, a ticket, a product, an amount.
+var particular = regexp.MustCompile(`\S*\d\S*`)
 
-// request is a message without its greeting, which ends after the e-mail address: a skill should not remember who asked.
+// request is a message without the name of the customer and all that is numbered: a skill should not remember who asked, nor for which order.
 func request(message string) string {
-	if at := email.FindStringIndex(message); at != nil {
-		if end := greetingEnd.FindStringIndex(message[at[1]:]); end != nil {
-			return message[at[1]+end[1]:]
-		}
-	}
-	return message
+	return strings.Join(strings.Fields(particular.ReplaceAllString(customer.ReplaceAllString(message, ""), "")), " ")
 }
 
 // loadSkills reads the user's own skills; a folder without a single one is an error that says what was wrong.

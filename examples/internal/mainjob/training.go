@@ -3,274 +3,103 @@ package mainjob
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"slices"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/examples/internal/method"
-	"github.com/throughline-go/throughline/examples/internal/worlds"
-	"github.com/throughline-go/throughline/rl/linear"
-	"github.com/throughline-go/throughline/rl/linear/play"
-	"github.com/throughline-go/throughline/rl/loss"
+	"github.com/throughline-go/throughline/examples/internal/study"
 	"github.com/throughline-go/throughline/rl/rollout"
+	"github.com/throughline-go/throughline/rl/train"
 )
 
+// The numbers of training, chosen on validation tasks of seeds 1 and 2.
 const (
-	dim         = 1 << 18
-	warmRate    = 0.05 // learning rates, chosen once on the validation split of seeds 1 to 3
-	policyRate  = 0.02
-	batchTurns  = 64
-	epochs      = 2
-	temperature = 0.4 // of evaluations
+	dim, heads, layers = 32, 2, 2
+	warmRate           = 3e-3 // learning rates
+	policyRate         = 3e-3
+	miniBatch          = 128 // turns in an optimiser step
+	epochs             = 2
+	temperature        = 0.4 // of evaluations
 )
 
-// training warm-starts a policy from the recorded plans, measures what the components and the skills do to it, trains it and evaluates it on held-out
-// tasks of the unmodified environment.
-func (j *job) training(ctx context.Context) error {
-	train, validation, test, ood, err := j.splits(ctx)
-	if err != nil {
-		return err
-	}
-	r, wrapped := &j.result.Report, wrapping()
-	policy, err := linear.New(dim)
-	if err != nil {
-		return err
-	}
-	if r.Training.SuccessBefore, err = j.success(ctx, "evaluate untrained", policy, nil, test); err != nil {
-		return err
-	}
-	if err := j.warmStart(ctx, policy, train[:j.demos]); err != nil {
-		return err
-	}
-	if j.result.WarmStart, err = j.success(ctx, "evaluate warm start", policy, nil, test); err != nil {
-		return err
-	}
-	warmOOD, err := j.success(ctx, "evaluate new family", policy, nil, ood)
-	if err != nil {
-		return err
-	}
-	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), fmt.Sprintf("success on %d test tasks", len(test)),
-		percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
-
-	if r.Environment.SuccessBase, err = j.success(ctx, "evaluate unmodified", policy, nil, validation); err != nil {
-		return err
-	}
-	if r.Environment.SuccessWrapped, err = j.success(ctx, "evaluate wrapped", policy, wrapped, validation); err != nil {
-		return err
-	}
-	onValidation := fmt.Sprintf("success on %d validation tasks", len(validation))
-	j.row("environment", "wrap the desk in two components; the verifier stays", onValidation,
-		percent(r.Environment.SuccessBase), percent(r.Environment.SuccessWrapped))
-	withoutSkills, err := j.withoutSkills(ctx, train[:j.demos], wrapped, validation)
-	if err != nil {
-		return err
-	}
-	j.row("", "the same behind the components, without and with skills", onValidation,
-		percent(withoutSkills), percent(r.Environment.SuccessWrapped))
-
-	rng := rand.New(rand.NewPCG(j.Seed, 3))
-	for i := range j.iterations {
-		if err := j.iterate(ctx, policy, wrapped, train, i, rng); err != nil {
-			return err
-		}
-		j.Progress("train", i+1, j.iterations)
-	}
-	r.Training.Iterations = j.iterations
-	if j.result.Wrapped, err = j.success(ctx, "evaluate wrapped", policy, wrapped, validation); err != nil {
-		return err
-	}
-	j.row("training", fmt.Sprintf("%d iterations of %s, half of it behind the components; play there", j.iterations, j.Credit),
-		onValidation, percent(r.Environment.SuccessWrapped), percent(j.result.Wrapped))
-	scores, miles, err := j.effective()
-	if err != nil {
-		return err
-	}
-	j.row("", "compare rollouts by their scores (grpo), then by states as well (milegpo)", "turns with an advantage, last iteration", percent(scores), percent(miles))
-
-	if r.Training.SuccessAfter, err = j.success(ctx, "evaluate trained", policy, nil, test); err != nil {
-		return err
-	}
-	trainedOOD, err := j.success(ctx, "evaluate new family", policy, nil, ood)
-	if err != nil {
-		return err
-	}
-	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", fmt.Sprintf("success on %d test tasks", len(test)),
-		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
-	j.row("", "play a held-out family: two requests at once, new names", fmt.Sprintf("success on %d such tasks", len(ood)),
-		percent(warmOOD), percent(trainedOOD))
-	if err := j.yardsticks(ctx, test); err != nil {
-		return err
-	}
-	j.row("", "for comparison: the best policy that knows nothing, and the oracle", fmt.Sprintf("success on %d test tasks", len(test)),
-		percent(j.result.Null), percent(j.result.Oracle))
-	return nil
+// A learner is a language model as a policy of the desk, with what trains it.
+type learner struct {
+	*study.Study
+	job   *job
+	notes func(envharness.Task) string // skills that the policy is given in the episodes of a task
+	stage string                       // that is shown as the trainer's progress; empty: none
 }
 
-// yardsticks plays the tasks with policies that learn nothing: those that know nothing of the world, and the one that sees all of it.
-func (j *job) yardsticks(ctx context.Context, tasks []envharness.Task) error {
-	desk, err := worlds.Find("tooldesk")
+// learner returns an untrained policy. It is given the skills that were selected for a task, or none.
+func (j *job) learner(ctx context.Context, skills bool, stacks [][]envharness.Component) (*learner, error) {
+	l := &learner{job: j, notes: func(envharness.Task) string { return "" }}
+	if skills {
+		l.notes = func(t envharness.Task) string { return j.notes[t.ID] }
+	}
+	var err error
+	l.Study, err = study.New(ctx, study.Config{
+		World: deskName, Algorithm: j.algorithm.Name, Dim: dim, Heads: heads, Layers: layers, Stacks: stacks, Notes: l.notes,
+		Options: train.Options{
+			Seed: j.Seed, Workers: j.Workers, Iterations: j.iterations, Tasks: j.episodes / j.algorithm.Rollouts, TrainTasks: j.train,
+			EvalTasks: j.eval, EvalEvery: j.evalEvery,
+			Agent: l.agent(), EvalTemperature: new(temperature), Rollout: rollout.Options{States: rollout.ShownTexts},
+			Rate: policyRate, MiniBatch: miniBatch, Epochs: epochs,
+			Progress: func(_ string, done, total int) {
+				if l.stage != "" {
+					j.Progress(l.stage, done, total)
+				}
+			},
+		},
+	})
+	return l, err
+}
+
+// agent is how the policy plays: the texts of the small desk are states, so that no history is needed, and its calls are too many words to
+// find one by free sampling.
+func (l *learner) agent() rollout.AgentOptions {
+	return rollout.AgentOptions{History: new(0), Candidates: true}
+}
+
+// warmStart imitates the desk's own plans.
+func (l *learner) warmStart(ctx context.Context) error {
+	l.stage = "record plans"
+	demos, err := l.Demonstrate(ctx, l.job.demos)
 	if err != nil {
 		return err
 	}
-	rate := func(stage string, policy func(slot int) (envharness.Policy, error)) (float64, error) {
-		traces, err := envharness.Rollouts(ctx, j.world, nil, policy, tasks,
-			&envharness.RolloutOptions{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage(stage)})
-		if err != nil {
-			return 0, err
-		}
-		return envharness.SuccessRate(traces, len(traces))
-	}
-	for _, n := range desk.Nulls() {
-		got, err := rate("evaluate "+n.Name, func(slot int) (envharness.Policy, error) {
-			return n.New(envharness.RandStream(j.Seed, "policy/"+n.Name, uint64(slot))), nil
-		})
-		if err != nil {
-			return err
-		}
-		j.result.Null = max(j.result.Null, got)
-	}
-	j.result.Oracle, err = rate("evaluate oracle", func(slot int) (envharness.Policy, error) { return desk.Oracle(tasks[slot]), nil })
+	l.stage = "warm start"
+	_, err = l.WarmStart(ctx, demos, &train.WarmStartOptions{Epochs: l.job.warmEpochs, Rate: warmRate})
+	l.stage = ""
 	return err
 }
 
-// withoutSkills is the success behind the components of a policy that is warm-started in the same way but is given no skills.
-func (j *job) withoutSkills(ctx context.Context, demos []envharness.Task, wrapped []envharness.Component, validation []envharness.Task) (float64, error) {
-	bare := *j
-	bare.procedures = nil
-	policy, err := linear.New(dim)
+// success is the share of the tasks of a split that the verifier passes, in the unmodified environment.
+func (l *learner) success(ctx context.Context, stage, split string) (float64, error) {
+	l.stage = stage
+	e, err := l.Evaluate(ctx, split)
+	l.stage = ""
+	return e.Success, err
+}
+
+// behind is the share of tasks that the verifier passes behind components.
+func (l *learner) behind(ctx context.Context, stage string, components []envharness.Component, tasks []envharness.Task) (float64, error) {
+	o := l.agent()
+	o.Temperature = new(temperature)
+	agent, err := rollout.NewAgent(l.Model, l.Problem.Tokenizer, &o)
 	if err != nil {
 		return 0, err
 	}
-	if err := bare.warmStart(ctx, policy, demos); err != nil {
-		return 0, err
-	}
-	return bare.success(ctx, "evaluate without skills", policy, wrapped, validation)
+	return l.job.rate(ctx, stage, components, func(slot int) (envharness.Policy, error) {
+		return agent.Given(l.notes(tasks[slot])).Play(envharness.RandStream(l.job.Seed, "policy/behind", uint64(slot))), nil
+	}, tasks)
 }
 
-// warmStart fits the policy to the desk's own plans by minimising the mean negative log-probability of the planned action.
-func (j *job) warmStart(ctx context.Context, policy *linear.Policy, tasks []envharness.Task) error {
-	_, demos, err := play.Collect(ctx, j.world, nil, policy, tasks, &play.Options{
-		Plan: plan, Procedures: j.proceduresOf,
-		Rollout: &rollout.Options{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage("record plans")},
-	})
-	if err != nil {
-		return err
-	}
-	choices := slices.Concat(demos...)
-	rng := rand.New(rand.NewPCG(j.Seed, 2))
-	for epoch := range j.warmEpochs {
-		rng.Shuffle(len(choices), func(a, b int) { choices[a], choices[b] = choices[b], choices[a] })
-		for at := 0; at < len(choices); at += batchTurns {
-			batch := choices[at:min(at+batchTurns, len(choices))]
-			for _, c := range batch {
-				if err := policy.AddGrad(c.Candidates, c.Chosen, -1/float64(len(batch)), 1); err != nil {
-					return err
-				}
-			}
-			if _, err := policy.Step(&linear.AdamW{LearningRate: warmRate}); err != nil {
-				return err
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		j.Progress("warm start", epoch+1, j.warmEpochs)
-	}
-	return nil
-}
-
-// iterate is one iteration of the training loop: collect groups of rollouts, half of them behind the components, compare each rollout with its
-// group, update the policy.
-func (j *job) iterate(ctx context.Context, policy *linear.Policy, wrapped []envharness.Component, train []envharness.Task, i int, rng *rand.Rand) error {
-	var episodes []rollout.Episode
-	var choices []play.Choice
-	for k, stack := range [][]envharness.Component{wrapped, nil} {
-		var tasks []envharness.Task
-		for range j.groups / 2 {
-			t := train[rng.IntN(len(train))]
-			for range j.group {
-				tasks = append(tasks, t)
-			}
-		}
-		es, cs, err := play.Collect(ctx, j.world, stack, policy, tasks, &play.Options{
-			Procedures: j.proceduresOf, Rollout: &rollout.Options{
-				Seed: j.Seed<<16 + uint64(2*i+k) + 1, Parallel: j.Workers,
-				Group: func(slot int, t envharness.Task) string { // a task drawn twice makes two groups
-					return fmt.Sprintf("%d/%d/%s", k, slot/j.group, t.ID)
-				},
-			},
-		})
-		if err != nil {
-			return err
-		}
-		episodes, choices = append(episodes, es...), append(choices, slices.Concat(cs...)...)
-	}
-	batch := rollout.Trajectories(episodes)
-	credit, err := j.estimator(nil, batch)
-	if err != nil {
-		return err
-	}
-	b, err := loss.NewBatch(nil, batch, credit, nil) // of weight 0 for episodes that could not be judged
-	if err != nil {
-		return err
-	}
-	j.result.Trajectories = batch
-	grad := make([]float64, len(choices))
-	for range epochs {
-		var scratch []float64
-		for k, c := range choices {
-			scratch = policy.LogProbs(scratch, c.Candidates, 1)
-			b.LogProb[k] = scratch[c.Chosen]
-		}
-		if _, _, err := loss.PPO(grad, *b, nil); err != nil {
-			return err
-		}
-		for k, c := range choices {
-			if err := policy.AddGrad(c.Candidates, c.Chosen, grad[k], 1); err != nil {
-				return err
-			}
-		}
-		if _, err := policy.Step(&linear.AdamW{LearningRate: policyRate}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// effective is the share of turns of the last iteration that get an advantage by GRPO, which compares whole rollouts, and by MileGPO, which
-// compares what they did in the same state as well.
-func (j *job) effective() (scores, miles float64, err error) {
-	var share [2]float64
-	for i, name := range [...]string{"grpo", "milegpo"} {
-		estimator, err := method.New(name, "")
-		if err != nil {
-			return 0, 0, err
-		}
-		credit, err := estimator(nil, j.result.Trajectories)
-		if err != nil {
-			return 0, 0, err
-		}
-		d, err := credit.Diagnose(j.result.Trajectories)
-		if err != nil {
-			return 0, 0, err
-		}
-		share[i] = d.EffectiveShare
-	}
-	return share[0], share[1], nil
-}
-
-// success is the share of tasks that the verifier passes.
-func (j *job) success(ctx context.Context, stage string, policy *linear.Policy, wrapped []envharness.Component, tasks []envharness.Task) (float64, error) {
-	episodes, _, err := play.Collect(ctx, j.world, wrapped, policy, tasks, &play.Options{
-		Temperature: new(temperature), Procedures: j.proceduresOf,
-		Rollout: &rollout.Options{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage(stage)},
-	})
+// rate is the share of tasks that policies pass, of those that could be judged.
+func (j *job) rate(ctx context.Context, stage string, components []envharness.Component, policy func(slot int) (envharness.Policy, error),
+	tasks []envharness.Task) (float64, error) {
+	traces, err := envharness.Rollouts(ctx, j.desk.World, components, policy, tasks,
+		&envharness.RolloutOptions{Seed: j.Seed, Parallel: j.Workers, Progress: j.stage(stage)})
 	if err != nil {
 		return 0, err
-	}
-	traces := make([]envharness.Trace, len(episodes))
-	for i, e := range episodes {
-		traces[i] = e.Trace
 	}
 	rate, err := envharness.SuccessRate(traces, len(traces))
 	if err != nil {
@@ -279,10 +108,140 @@ func (j *job) success(ctx context.Context, stage string, policy *linear.Policy, 
 	return rate, nil
 }
 
+// A Point is one evaluation of the learning curve. Validation is the success on validation tasks in the unmodified environment, Train that of the
+// training episodes since the point before, half of them behind the components, nil before there are any.
+type Point struct {
+	Iteration  int      `json:"iteration"`
+	EnvSteps   int      `json:"env_steps"` // turns of training episodes so far
+	Train      *float64 `json:"train,omitempty"`
+	Validation float64  `json:"validation"`
+}
+
+// training warm-starts a language model from the recorded plans, measures what the components and the skills do to it, trains it and evaluates it
+// on held-out tasks of the unmodified environment.
+func (j *job) training(ctx context.Context) error {
+	_, validation, test, ood, err := j.splits(ctx)
+	if err != nil {
+		return err
+	}
+	r, wrapped := &j.result.Report, wrapping()
+	policy, err := j.learner(ctx, true, [][]envharness.Component{wrapped, nil})
+	if err != nil {
+		return err
+	}
+	if r.Training.SuccessBefore, err = policy.success(ctx, "evaluate untrained", "test"); err != nil {
+		return err
+	}
+	if err := policy.warmStart(ctx); err != nil {
+		return err
+	}
+	if j.result.WarmStart, err = policy.success(ctx, "evaluate warm start", "test"); err != nil {
+		return err
+	}
+	warmOOD, err := policy.success(ctx, "evaluate new family", "ood")
+	if err != nil {
+		return err
+	}
+	if r.Environment.SuccessWrapped, err = policy.behind(ctx, "evaluate wrapped", wrapped, validation); err != nil {
+		return err
+	}
+	if j.result.NoSkills, err = j.withoutSkills(ctx, wrapped, validation); err != nil {
+		return err
+	}
+	if err := policy.train(ctx); err != nil {
+		return err
+	}
+	r.Environment.SuccessBase = j.result.Curve[0].Validation
+	if j.result.Wrapped, err = policy.behind(ctx, "evaluate wrapped", wrapped, validation); err != nil {
+		return err
+	}
+	if r.Training.SuccessAfter, err = policy.success(ctx, "evaluate trained", "test"); err != nil {
+		return err
+	}
+	trainedOOD, err := policy.success(ctx, "evaluate new family", "ood")
+	if err != nil {
+		return err
+	}
+	if err := j.yardsticks(ctx, test); err != nil {
+		return err
+	}
+
+	onTest, onValidation := fmt.Sprintf("success on %d test tasks", len(test)), fmt.Sprintf("success on %d validation tasks", len(validation))
+	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), onTest, percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
+	j.row("environment", "wrap the desk in two components; the verifier stays", onValidation,
+		percent(r.Environment.SuccessBase), percent(r.Environment.SuccessWrapped))
+	j.row("", "the same behind the components, without and with skills", onValidation, percent(j.result.NoSkills), percent(r.Environment.SuccessWrapped))
+	j.row("training", fmt.Sprintf("%d iterations of %s, half of it behind the components; play there", r.Training.Iterations, j.algorithm.Name),
+		onValidation, percent(r.Environment.SuccessWrapped), percent(j.result.Wrapped))
+	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", onTest,
+		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
+	j.row("", "play a held-out family: two requests at once", fmt.Sprintf("success on %d such tasks", len(ood)), percent(warmOOD), percent(trainedOOD))
+	j.row("", "for comparison: the best policy that knows nothing, and the oracle", onTest, percent(j.result.Null), percent(j.result.Oracle))
+	return nil
+}
+
+// withoutSkills is the success behind the components of a policy that is warm-started in the same way but is given no skills.
+func (j *job) withoutSkills(ctx context.Context, wrapped []envharness.Component, validation []envharness.Task) (float64, error) {
+	bare, err := j.learner(ctx, false, nil)
+	if err != nil {
+		return 0, err
+	}
+	if err := bare.warmStart(ctx); err != nil {
+		return 0, err
+	}
+	return bare.behind(ctx, "evaluate without skills", wrapped, validation)
+}
+
+// train runs the iterations and goes back to the parameters of the best evaluation on the way, which chooses by validation tasks alone.
+func (l *learner) train(ctx context.Context) error {
+	j := l.job
+	var success float64
+	n := 0
+	for it, err := range l.Run(ctx) {
+		if err != nil {
+			return err
+		}
+		if it.Number > 0 {
+			success, n = success+it.Success, n+1
+			j.result.Trajectories, j.result.Report.Training.Iterations = it.Trajectories, it.Number
+			j.Progress("train", it.Number, j.iterations)
+		}
+		if it.Evaluation == nil {
+			continue
+		}
+		p := Point{Iteration: it.Number, EnvSteps: it.EnvSteps, Validation: it.Evaluation.Success}
+		if n > 0 {
+			p.Train = new(success / float64(n))
+		}
+		j.result.Curve = append(j.result.Curve, p)
+		success, n = 0, 0
+	}
+	return l.RestoreBest()
+}
+
+// yardsticks plays the tasks with policies that learn nothing: those that know nothing of the world, and the one that sees all of it.
+func (j *job) yardsticks(ctx context.Context, tasks []envharness.Task) error {
+	for _, n := range j.desk.Nulls() {
+		got, err := j.rate(ctx, "evaluate "+n.Name, nil, func(slot int) (envharness.Policy, error) {
+			return n.New(envharness.RandStream(j.Seed, "policy/"+n.Name, uint64(slot))), nil
+		}, tasks)
+		if err != nil {
+			return err
+		}
+		j.result.Null = max(j.result.Null, got)
+	}
+	var err error
+	j.result.Oracle, err = j.rate(ctx, "evaluate oracle", nil, func(slot int) (envharness.Policy, error) { return j.desk.Oracle(tasks[slot]), nil }, tasks)
+	return err
+}
+
 func (j *job) stage(name string) func(done, total int) {
 	return func(done, total int) { j.Progress(name, done, total) }
 }
 
-func (j *job) proceduresOf(t envharness.Task) [][]string { return j.procedures[t.ID] }
-
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// note is a skill in few words: the tools of its procedure, in order. The underscore would be a word of its own.
+func note(procedure []string) string {
+	return strings.ReplaceAll(strings.Join(procedure, " "), "_", " ")
+}
