@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 
 	"github.com/throughline-go/throughline/internal/atomicfile"
 	"github.com/throughline-go/throughline/rl/train"
@@ -76,83 +81,111 @@ var (
 	vermillion = color.NRGBA{R: 213, G: 94, A: 255}
 )
 
+// A tick is a mark on an axis.
+type tick struct {
+	value float64
+	label string
+}
+
 // ticks returns the marks from 0 up to a number, each with a label; they are 1, 2 or 5 times a power of ten apart, which makes six to eleven of them.
-func ticks(most float64) []plot.Tick {
+func ticks(most float64) []tick {
 	step := math.Pow(10, math.Floor(math.Log10(most)))
 	if most < 2*step {
 		step /= 5
 	} else if most < 5*step {
 		step /= 2
 	}
-	var marks []plot.Tick
+	var marks []tick
 	for i := 0; float64(i)*step <= most; i++ {
 		value := float64(i) * step
-		marks = append(marks, plot.Tick{Value: value, Label: strconv.FormatFloat(value, 'g', 10, 64)})
+		marks = append(marks, tick{value, strconv.FormatFloat(value, 'g', 10, 64)})
 	}
 	return marks
 }
 
-// drawCurve writes curve.svg and curve.png into a folder: success over the steps of training episodes, in training for each iteration, on validation
-// where it was evaluated. Equal iterations make equal files.
+// The curve is drawn in a frame within a page; margins are in points, 1/72 of an inch.
+const (
+	pageWidth, pageHeight                         = 16 * vg.Centimeter, 10 * vg.Centimeter
+	leftMargin, rightMargin, lowMargin, topMargin = vg.Length(48), vg.Length(18), vg.Length(40), vg.Length(30)
+)
+
+// drawCurve writes curve.png into a folder: success over the steps of training episodes, in training for each iteration, on validation where it
+// was evaluated. Equal iterations make equal files.
 func drawCurve(dir, title string, all []train.Iteration) error {
-	p := plot.New()
-	p.Title.Text = title
-	p.X.Label.Text = "environment steps"
-	p.Y.Label.Text = "success"
-	p.X.Tick.Marker = plot.TickerFunc(func(_, most float64) []plot.Tick { return ticks(most) })
-	p.Y.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick { return ticks(1) })
-	p.Title.Padding = vg.Points(6)
-	p.Legend.Padding = vg.Points(2)
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Add(plotter.NewGrid())
-	var training, validation plotter.XYs
+	regular, err := opentype.Parse(goregular.TTF)
+	if err != nil {
+		return err
+	}
+	plain := text.Plain{Fonts: font.NewCache(font.Collection{{Face: regular}})}
+	write := func(c draw.Canvas, at vg.Point, x text.XAlignment, y text.YAlignment, size, turn float64, s string) {
+		c.FillText(draw.TextStyle{Color: color.Black, Font: font.Font{Size: vg.Length(size)}, Rotation: turn, XAlign: x, YAlign: y, Handler: plain}, at, s)
+	}
+	canvas := vgimg.New(pageWidth, pageHeight)
+	page := draw.New(canvas)
+	frame := draw.Crop(page, leftMargin, -rightMargin, lowMargin, -topMargin)
+
+	most := 1.0 // a curve of one point needs a range, too
+	if n := len(all); n > 0 && all[n-1].EnvSteps > 0 {
+		most = float64(all[n-1].EnvSteps)
+	}
+	grid := draw.LineStyle{Color: color.Gray{Y: 210}, Width: 0.5}
+	for _, mark := range ticks(most) {
+		x := frame.X(mark.value / most)
+		frame.StrokeLine2(grid, x, frame.Min.Y, x, frame.Max.Y)
+		write(frame, vg.Point{X: x, Y: frame.Min.Y - 5}, text.XCenter, text.YTop, 9, 0, mark.label)
+	}
+	for _, mark := range ticks(1) {
+		y := frame.Y(mark.value)
+		frame.StrokeLine2(grid, frame.Min.X, y, frame.Max.X, y)
+		write(frame, vg.Point{X: frame.Min.X - 5, Y: y}, text.XRight, text.YCenter, 9, 0, mark.label)
+	}
+	axes := draw.LineStyle{Color: color.Black, Width: 0.7}
+	frame.StrokeLines(axes, []vg.Point{{X: frame.Min.X, Y: frame.Max.Y}, frame.Min, {X: frame.Max.X, Y: frame.Min.Y}})
+	write(page, vg.Point{X: frame.Center().X, Y: page.Min.Y + 6}, text.XCenter, text.YBottom, 10, 0, "environment steps")
+	write(page, vg.Point{X: page.Min.X + 6, Y: frame.Center().Y}, text.XCenter, text.YTop, 10, math.Pi/2, "success")
+	above := frame.Max.Y + 14
+	write(page, vg.Point{X: frame.Min.X, Y: above}, text.XLeft, text.YCenter, 12, 0, title)
+
+	var training, validation []vg.Point
 	for _, it := range all {
+		x := frame.X(float64(it.EnvSteps) / most)
 		if it.Number > 0 {
-			training = append(training, plotter.XY{X: float64(it.EnvSteps), Y: it.Success})
+			training = append(training, vg.Point{X: x, Y: frame.Y(it.Success)})
 		}
 		if it.Evaluation != nil {
-			validation = append(validation, plotter.XY{X: float64(it.EnvSteps), Y: it.Evaluation.Success})
+			validation = append(validation, vg.Point{X: x, Y: frame.Y(it.Evaluation.Success)})
 		}
 	}
+	legend := frame.Max.X
 	for _, s := range []struct {
 		name   string
-		points plotter.XYs
+		points []vg.Point
 		color  color.Color
 		dashes []vg.Length
 	}{
-		{"train", training, vermillion, []vg.Length{vg.Points(4), vg.Points(2)}},
+		{"train", training, vermillion, []vg.Length{4, 2}},
 		{"validation", validation, blue, nil},
 	} {
 		if len(s.points) == 0 {
 			continue
 		}
-		line, dots, err := plotter.NewLinePoints(s.points)
-		if err != nil {
-			return err
+		line := draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}
+		dot := draw.GlyphStyle{Color: s.color, Radius: 1.8, Shape: draw.CircleGlyph{}}
+		frame.StrokeLines(line, s.points)
+		for _, p := range s.points {
+			frame.DrawGlyphNoClip(dot, p) // whole, on the edge as well
 		}
-		line.Color, line.Dashes, line.Width = s.color, s.dashes, vg.Points(1.2)
-		dots.Color, dots.Radius = s.color, vg.Points(1.8)
-		p.Add(line, dots)
-		p.Legend.Add(s.name, line, dots)
+		write(page, vg.Point{X: legend, Y: above}, text.XRight, text.YCenter, 10, 0, s.name)
+		width, _, _ := plain.Box(s.name, font.Font{Size: 10})
+		legend -= width + 6
+		page.StrokeLine2(line, legend-20, above, legend, above)
+		page.DrawGlyphNoClip(dot, vg.Point{X: legend - 10, Y: above})
+		legend -= 20 + 14
 	}
-	// Points at the edge of the range are not to be cut, and a curve of one point needs a range.
-	p.Y.Min, p.Y.Max = -0.02, 1.02
-	if p.X.Max <= p.X.Min {
-		p.X.Min, p.X.Max = 0, 1
+	var b bytes.Buffer
+	fast := png.Encoder{CompressionLevel: png.BestSpeed} // small pictures, drawn often
+	if err := fast.Encode(&b, canvas.Image()); err != nil {
+		return err
 	}
-	p.X.Min = 0
-	for _, format := range []string{"svg", "png"} {
-		to, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, format)
-		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if _, err := to.WriteTo(&b); err != nil {
-			return err
-		}
-		if err := atomicfile.Write(filepath.Join(dir, "curve."+format), b.Bytes(), 0o666); err != nil {
-			return err
-		}
-	}
-	return nil
+	return atomicfile.Write(filepath.Join(dir, curveName), b.Bytes(), 0o666)
 }

@@ -18,6 +18,7 @@ import (
 const (
 	metricsName     = "metrics.jsonl"
 	checkpointsName = "checkpoints"
+	curveName       = "curve.png"
 	modelName       = "model.bin"
 	resultName      = "result.json"
 )
@@ -49,7 +50,7 @@ func earlierRun(dir string, entries []fs.DirEntry) bool {
 	if _, err := readSettings(dir); err != nil {
 		return false
 	}
-	files := []string{runName, metricsName, "curve.svg", "curve.png", modelName, resultName}
+	files := []string{runName, metricsName, curveName, modelName, resultName}
 	for _, e := range entries {
 		if e.Name() == checkpointsName && e.IsDir() {
 			inside, err := os.ReadDir(filepath.Join(dir, checkpointsName))

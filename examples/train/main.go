@@ -3,7 +3,7 @@
 //	go run ./examples/train [-world NAME] [-algo NAME] [-model NAME] [-dim N] [-heads N] [-layers N]
 //	    [-demos N] [-warm-epochs N] [-warm-rate X] [-iterations N] [-env-steps N] [-patience N]
 //	    [-tasks N] [-rollouts N] [-rate X] [-epochs N] [-batch N] [-eval-every N] [-eval-tasks N]
-//	    [-history N] [-candidates] [-seed N] [-workers N] [-out DIR] [-resume] [-times] [-json] [-list]
+//	    [-history N] [-maxlen N] [-maxresponse N] [-candidates] [-seed N] [-workers N] [-out DIR] [-resume] [-times] [-json] [-list]
 //
 // The names that -world and -algo take are printed by -list. The model reads and writes the words of the world, one token each. It chooses among
 // the admissible actions, or with -candidates=false writes what it likes, of which nearly nothing is an action unless it has seen some: with
@@ -11,6 +11,12 @@
 // them an evaluation on validation tasks. Training ends by -iterations, -env-steps or -patience, whatever comes first. In the end the
 // parameters of the best evaluation are put back and evaluated on the validation, test and out-of-distribution tasks. The run with the
 // defaults takes less than a minute on 2 cores; validation success goes from 3 to 100 %, that on the out-of-distribution tasks stays at 0.
+//
+// Algorithms that compare turns which begin in the same state take it, in the compact presets, to be the text shown (rollout.ShownTexts), as
+// that says all there but for the bit that memory_len_short hides; elsewhere a state is what calls led to it (rollout.AcceptedCalls).
+//
+// A context that leaves no room for an action in -maxlen tokens loses its oldest turns first, then the beginning of what is shown. The episodes of
+// the worlds' own plans fit into the defaults but in two worlds: tooldesk needs -maxlen 512, and shop -maxlen 1024 and -maxresponse 48.
 //
 // Standard output gets the learning curve and these evaluations as tables, with -json one JSON object instead; standard error a line for each
 // iteration, and on a terminal a bar. In a row of the curve, train is the share of training episodes passed since the row before, sampled
@@ -23,7 +29,7 @@
 //
 //	run.json         the settings
 //	metrics.jsonl    a line for each iteration; train.ReadMetrics reads it
-//	curve.svg, .png  the learning curve, drawn anew at each evaluation
+//	curve.png        the learning curve, drawn anew at each evaluation
 //	checkpoints      the state after every fifth iteration and at the end or an interrupt, the last ones
 //	model.bin        the best parameters, at the end; backbone.Load reads it
 //	result.json      what -json prints, at the end, without the time
@@ -40,8 +46,10 @@
 //
 // # Dependency
 //
-// The curve is drawn by gonum.org/v1/plot, which this module of examples requires and the library does not: axes, labels and fonts in two
-// formats would be a thousand lines of our own; without curve.go the requirement is gone.
+// The curve is drawn by the raster canvas of gonum.org/v1/plot, which this module of examples requires and the library does not; without
+// curve.go the requirement is gone. The package plot itself is not used, as it brings a writer of SVG under CC-BY-4.0. What is compiled in
+// is under BSD licences (gonum, go-latex, golang.org/x with the Go fonts) and the MIT licence (gg), but for github.com/golang/freetype, which
+// is under the FreeType License, like BSD with credit: portions of this software are copyright The FreeType Project (www.freetype.org).
 package main
 
 import (
@@ -58,6 +66,7 @@ import (
 
 	"github.com/throughline-go/throughline/examples/internal/study"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
+	"github.com/throughline-go/throughline/rl/rollout"
 	"github.com/throughline-go/throughline/rl/train"
 )
 
@@ -131,6 +140,10 @@ func do(ctx context.Context, s *settings, p *progress) (*result, error) {
 	if s.out != "" {
 		s.study.Options.Dir = filepath.Join(s.out, checkpointsName)
 		s.study.Options.Metrics = metrics
+	}
+	// An unknown name is told by study.New.
+	if world, err := worlds.Find(s.study.World); err == nil && world.Small {
+		s.study.Options.Rollout.States = rollout.ShownTexts
 	}
 	st, err := study.New(ctx, s.study)
 	if err != nil {

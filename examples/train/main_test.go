@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
+	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"io/fs"
@@ -17,14 +18,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/plot/vg"
 
+	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/rl/backbone"
 	"github.com/throughline-go/throughline/rl/train"
 )
 
 // tiny is a run of a second.
-var tiny = strings.Fields("-world keydoor_small -algo ppo -model gru -dim 8 -demos 4 -warm-epochs 2 -iterations 7 -tasks 2 -rollouts 2 " +
-	"-batch 16 -eval-every 2 -eval-tasks 3 -rate 0.03 -workers 2")
+var tiny = strings.Fields("-world umbrella_length_short -algo ppo -model gru -dim 8 -demos 4 -warm-epochs 2 -iterations 7 -tasks 2 -rollouts 2 " +
+	"-batch 16 -eval-every 2 -eval-tasks 3 -rate 0.03 -seed 6 -workers 2")
 
 // with returns args with more of them; the last value of a flag counts.
 func with(args []string, more ...string) []string { return append(slices.Clone(args), more...) }
@@ -109,6 +112,9 @@ func TestBadInput(t *testing.T) {
 		{"no width", []string{"-dim", "0"}, "-dim is 0", "a vector has an entry"},
 		{"negative tasks", []string{"-tasks", "-1"}, "-tasks is -1", "a number of tasks is not negative"},
 		{"no workers", []string{"-workers", "0"}, "-workers is 0", "someone has to do the work"},
+		{"no context", []string{"-maxlen", "19"}, "MaxLen >= MaxResponse + 4", "the model has to be shown something"},
+		{"no action", []string{"-maxresponse", "1"}, "MaxResponse is 1", "the end of an action takes a token alone"},
+		{"no length", []string{"-maxlen", "0"}, "-maxlen is 0", "it stands for no default here"},
 		{"rate zero", []string{"-rate", "0"}, "-rate is 0", "nothing would be learnt"},
 		{"rate NaN", []string{"-warm-rate", "NaN"}, "-warm-rate is NaN", "no number at all"},
 		{"rate infinite", []string{"-rate", "+Inf"}, "-rate is +Inf", "no finite number"},
@@ -188,7 +194,7 @@ func TestRun(t *testing.T) {
 	if dec.More() {
 		t.Error("more than one value was printed")
 	}
-	if r.World != "keydoor_small" || r.Algorithm != "ppo" || r.Model != "gru" || r.Iterations != 7 ||
+	if r.World != "umbrella_length_short" || r.Algorithm != "ppo" || r.Model != "gru" || r.Iterations != 7 ||
 		r.Done != "iterations" || r.Params == 0 || r.Seconds <= 0 {
 		t.Errorf("result %+v", r)
 	}
@@ -206,7 +212,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("evaluated after (-want +got):\n%s", diff)
 	}
 	if r.BestIteration == nil || *r.BestIteration == 0 || *r.BestIteration == 7 {
-		t.Errorf("the best iteration is %v: take a -seed for which it is neither the first nor the last, so that going back shows", r.BestIteration)
+		t.Errorf("take a -seed for which the best iteration is neither the first nor the last, so that going back shows: %s", stdout)
 	}
 	var splits []string
 	for _, e := range r.Evaluations {
@@ -217,35 +223,13 @@ func TestRun(t *testing.T) {
 	}
 
 	got := files(t, out)
-	want := []string{"checkpoints/iteration-000005.ckpt", "checkpoints/iteration-000007.ckpt", "curve.png", "curve.svg", "metrics.jsonl",
+	want := []string{"checkpoints/iteration-000005.ckpt", "checkpoints/iteration-000007.ckpt", "curve.png", "metrics.jsonl",
 		"model.bin", "result.json", "run.json"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	picture, err := png.Decode(strings.NewReader(got["curve.png"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := picture.Bounds(); b.Dx() < 300 || b.Dy() < 200 {
-		t.Errorf("curve.png is %v", b)
-	}
-	var text strings.Builder
-	for dec := xml.NewDecoder(strings.NewReader(got["curve.svg"])); ; {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, ok := token.(xml.CharData); ok {
-			text.WriteString(string(c))
-		}
-	}
-	for _, word := range []string{"ppo on keydoor_small", "validation", "train", "environment steps"} {
-		if !strings.Contains(text.String(), word) {
-			t.Errorf("curve.svg does not say %q", word)
-		}
+	if _, err := png.Decode(strings.NewReader(got["curve.png"])); err != nil {
+		t.Error(err)
 	}
 	// The best parameters are those whose evaluation the metrics have.
 	var best *train.Evaluation
@@ -316,6 +300,32 @@ func (s *stopAt) Write(p []byte) (int, error) {
 		s.cancel()
 	}
 	return s.Buffer.Write(p)
+}
+
+// States are told apart by their texts where these say all.
+func TestStates(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	again := envharness.Trace{Shown: envharness.Observation{Text: "here"}, Turns: []envharness.TurnTrace{
+		{Applied: &envharness.Action{Name: "look"}, Raw: &envharness.Transition{}}}}
+	again.Turns[0].Shown.Observation.Text = "here"
+	for world, want := range map[string]bool{"keydoor_small": true, "shop_small": true, "deep_sea_short": true, "keydoor": false, "game24": false} {
+		s, err := parse([]string{"-world", world}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(ctx, s, &progress{w: io.Discard}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%s: %v", world, err)
+		}
+		states := s.study.Options.Rollout.States
+		if (states != nil) != want {
+			t.Errorf("%s: states of its own is %v, want %v", world, states != nil, want)
+		} else if want {
+			if keys := states(again); len(keys) != 2 || keys[0] != keys[1] {
+				t.Errorf("%s: states %q of one text", world, keys)
+			}
+		}
+	}
 }
 
 // A run that was stopped, whenever and however, ends with the files of one that was not.
@@ -390,7 +400,7 @@ func TestResume(t *testing.T) {
 			if tt.reason == "" {
 				t.Fatal("no reason")
 			}
-			out := copied(t, append([]string{"model.bin", "result.json", "curve.png", "curve.svg"}, tt.gone...)...)
+			out := copied(t, append([]string{"model.bin", "result.json", "curve.png"}, tt.gone...)...)
 			if !slices.Contains(tt.gone, "metrics.jsonl") {
 				put(t, filepath.Join(out, "metrics.jsonl"), tt.lines)
 			}
@@ -483,14 +493,90 @@ func TestCurve(t *testing.T) {
 			if diff := cmp.Diff(tt.want, curve(tt.all)); diff != "" {
 				t.Errorf("points (-want +got): %s\n%s", tt.reason, diff)
 			}
-			dir := t.TempDir()
-			if err := drawCurve(dir, tt.name, tt.all); err != nil {
-				t.Fatal(err)
+		})
+	}
+}
+
+// What is drawn where: the dots of the points are in their places, in the frame and on its edges.
+func TestDrawCurve(t *testing.T) {
+	e := func(success float64) *train.Evaluation { return &train.Evaluation{Success: success} }
+	type place struct{ x, y float64 } // shares of the frame
+	tests := []struct {
+		name                 string
+		all                  []train.Iteration
+		training, validation []place
+		reason               string
+	}{
+		{"nothing", nil, nil, nil, "an interrupt before anything is no error"},
+		{"before training", []train.Iteration{{Evaluation: e(0.25)}}, nil, []place{{0, 0.25}}, "one point has no range of steps"},
+		{"both", []train.Iteration{{Evaluation: e(0)}, {Number: 1, EnvSteps: 40, Success: 0.25},
+			{Number: 2, EnvSteps: 100, Success: 0.5, Evaluation: e(1)}},
+			[]place{{0.4, 0.25}, {1, 0.5}}, []place{{0, 0}, {1, 1}}, "what is 0 or 1 lies on an edge"},
+		{"no evaluations", []train.Iteration{{Number: 1, EnvSteps: 5, Success: 1}}, []place{{1, 1}}, nil, "there is nothing to tell of validation"},
+	}
+	draw := func(t *testing.T, title string, all []train.Iteration) *image.RGBA {
+		dir := t.TempDir()
+		if err := drawCurve(dir, title, all); err != nil {
+			t.Fatal(err)
+		}
+		picture, err := png.Decode(strings.NewReader(files(t, dir)["curve.png"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture.(*image.RGBA)
+	}
+	count := func(of *image.RGBA, c color.Color, in image.Rectangle) (n int) {
+		want := color.RGBAModel.Convert(c)
+		for y := in.Min.Y; y < in.Max.Y; y++ {
+			for x := in.Min.X; x < in.Max.X; x++ {
+				if of.RGBAAt(x, y) == want {
+					n++
+				}
 			}
-			if _, err := png.Decode(strings.NewReader(files(t, dir)["curve.png"])); err != nil {
-				t.Error(err)
+		}
+		return n
+	}
+	dots := func(l vg.Length) int { return int(l.Dots(96)) }
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Fatal("no reason")
+			}
+			picture := draw(t, tt.name, tt.all)
+			page := picture.Bounds()
+			if page.Dx() != 605 || page.Dy() != 378 {
+				t.Fatalf("the page is %v, want 16 by 10 cm at 96 dots an inch", page)
+			}
+			frame := image.Rect(dots(leftMargin), dots(topMargin), page.Max.X-dots(rightMargin), page.Max.Y-dots(lowMargin))
+			for _, series := range []struct {
+				color  color.Color
+				places []place
+			}{{vermillion, tt.training}, {blue, tt.validation}} {
+				if n := count(picture, series.color, page); (n > 0) != (len(series.places) > 0) {
+					t.Errorf("%d pixels of colour %v for the points %v: %s", n, series.color, series.places, tt.reason)
+				}
+				for _, p := range series.places {
+					at := image.Pt(frame.Min.X+int(p.x*float64(frame.Dx())), frame.Max.Y-int(p.y*float64(frame.Dy())))
+					if count(picture, series.color, image.Rectangle{Min: at, Max: at}.Inset(-2)) < 8 {
+						t.Errorf("no dot of colour %v at %v, where the point %v is: %s", series.color, at, p, tt.reason)
+					}
+				}
+			}
+			for name, margin := range map[string]image.Rectangle{
+				"title":       image.Rect(0, 0, page.Max.X, frame.Min.Y-2),
+				"success":     image.Rect(0, frame.Min.Y, frame.Min.X/2, frame.Max.Y),
+				"shares":      image.Rect(frame.Min.X/2, frame.Min.Y, frame.Min.X-2, frame.Max.Y),
+				"numbers":     image.Rect(frame.Min.X, frame.Max.Y+2, page.Max.X, (frame.Max.Y+page.Max.Y)/2),
+				"environment": image.Rect(frame.Min.X, (frame.Max.Y+page.Max.Y)/2, page.Max.X, page.Max.Y),
+			} {
+				if count(picture, color.Black, margin) == 0 {
+					t.Errorf("%s is not written in %v", name, margin)
+				}
 			}
 		})
+	}
+	if bytes.Equal(draw(t, "one", nil).Pix, draw(t, "two", nil).Pix) {
+		t.Error("two titles look alike")
 	}
 }
 
@@ -508,7 +594,7 @@ func TestTicks(t *testing.T) {
 	for _, tt := range tests {
 		var got []string
 		for _, mark := range ticks(tt.most) {
-			got = append(got, mark.Label)
+			got = append(got, mark.label)
 		}
 		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
 			t.Errorf("up to %v (-want +got): %s\n%s", tt.most, tt.reason, diff)

@@ -65,6 +65,8 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	flags.IntVar(&o.EvalEvery, "eval-every", 4, "`iterations` between evaluations; 0 means none, and the last parameters count as the best")
 	flags.IntVar(&o.EvalTasks, "eval-tasks", 0, "`number` of tasks in an evaluation; 0 means all of the split")
 	history := flags.Int("history", 1, "earlier `turns` that the model is shown")
+	flags.IntVar(&o.Agent.MaxLen, "maxlen", 256, "most `tokens` of a context and an action together")
+	flags.IntVar(&o.Agent.MaxResponse, "maxresponse", 16, "most `tokens` of an action, one of them for its end; AgentOptions.MaxResponse in messages")
 	flags.BoolVar(&o.Agent.Candidates, "candidates", true, "let the model choose among the admissible actions; if false, it writes what it likes")
 	flags.Uint64Var(&o.Seed, "seed", 1, "random `number`; the same seed writes the same bytes")
 	flags.IntVar(&o.Workers, "workers", runtime.NumCPU(), "`number` of processors used; changes the speed alone")
@@ -114,7 +116,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 
 // check reports the first flag in the order of names that is out of range.
 func check(flags *flag.FlagSet) error {
-	positive := []string{"dim", "heads", "layers", "warm-epochs", "epochs", "workers"}
+	positive := []string{"dim", "heads", "layers", "warm-epochs", "epochs", "maxlen", "maxresponse", "workers"}
 	var fault error
 	flags.VisitAll(func(f *flag.Flag) {
 		if fault != nil {

@@ -262,6 +262,9 @@ func (r *reader) uint32() uint32   { return binary.LittleEndian.Uint32(r.next(4)
 func (r *reader) uint64() uint64   { return binary.LittleEndian.Uint64(r.next(8)) }
 func (r *reader) float64() float64 { return math.Float64frombits(r.uint64()) }
 
+// maxSteps is more than any optimiser takes, and less than what overflows.
+const maxSteps = 1 << 40
+
 // header reads all before the tensors. The config is filled, and a network of its size is no larger than what follows allows.
 func (r *reader) header(role uint8) (k kind, c Config, steps int, err error) {
 	fail := func(format string, args ...any) (kind, Config, int, error) {
@@ -301,8 +304,8 @@ func (r *reader) header(role uint8) (k kind, c Config, steps int, err error) {
 	beta1, beta2, eps, decay, maxNorm := r.float64(), r.float64(), r.float64(), r.float64(), r.float64()
 	c.AdamW = AdamW{Beta1: &beta1, Beta2: &beta2, Eps: eps, WeightDecay: &decay, MaxGradNorm: &maxNorm}
 	n := r.uint64()
-	if n > math.MaxInt {
-		return fail("steps is %d, want at most %d", n, math.MaxInt)
+	if n > maxSteps {
+		return fail("steps is %d, want at most %d", n, int64(maxSteps))
 	}
 	if r.cut {
 		return fail("it ends early")

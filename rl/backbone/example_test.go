@@ -102,6 +102,18 @@ func ExampleModel_ForwardBackward() {
 	// step 60: loss below 0.5
 }
 
+// The head says which entries are no words, and how log-probabilities are meant: a loss takes it from the model.
+func ExampleModel_Head() {
+	m, err := backbone.NewGRU(backbone.Config{Vocab: 6, Dim: 8, Head: loss.Head{Plus: 4, Minus: 5, Temperature: 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	head := m.Head()
+	fmt.Println(head.Plus, head.Minus, head.Temperature)
+	// Output:
+	// 4 5 2
+}
+
 // A critic learns the value of two contexts.
 func ExampleModel_NewCritic() {
 	ctx := context.Background()

@@ -219,6 +219,14 @@ func (m *Model) Step(ctx context.Context, rate float64) (norm float64, err error
 	return m.net.step(ctx, rate)
 }
 
+// Head returns how the model reads its logits: Config.Head.
+func (m *Model) Head() loss.Head {
+	if m.ready() != nil {
+		return loss.Head{}
+	}
+	return m.net.config.Head
+}
+
 // Clone returns a model with the same parameters, gradient and state of the optimiser that shares nothing with m.
 func (m *Model) Clone() *Model {
 	if m.ready() != nil {

@@ -397,6 +397,36 @@ func TestCritic(t *testing.T) {
 	}
 }
 
+// A critic starts as a policy of no seed does, its own among them.
+func TestCriticIsNoPolicy(t *testing.T) {
+	for _, a := range architectures {
+		t.Run(a.name, func(t *testing.T) {
+			c := testConfig()
+			models := map[string]uint64{}
+			key := func(params []*Param) string { return fmt.Sprint(params[0].W) }
+			for c.Seed = range 51 {
+				models[key(mustModel(t, a.make, c).Params())] = c.Seed
+			}
+			m := mustModel(t, a.make, c)
+			critics := map[string]bool{}
+			for seed := range uint64(51) {
+				critic, err := m.NewCritic(seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				k := key(critic.Params())
+				if at, ok := models[k]; ok {
+					t.Errorf("the critic of seed %d starts as the model of seed %d", seed, at)
+				}
+				critics[k] = true
+			}
+			if len(models) != 51 || len(critics) != 51 {
+				t.Errorf("51 seeds make %d models and %d critics", len(models), len(critics))
+			}
+		})
+	}
+}
+
 // Training on one batch takes its loss below 0.05: what is learned are the responses, each after its context.
 func TestOverfit(t *testing.T) {
 	for _, a := range architectures {
@@ -709,6 +739,9 @@ func TestCloneAndFreeze(t *testing.T) {
 			}
 			move(m)
 			clone, frozen, before := m.Clone(), m.Freeze(), logits(t, m, batch)
+			if want := testConfig().Head; m.Head() != want || clone.Head() != want {
+				t.Errorf("heads %+v and %+v, want %+v", m.Head(), clone.Head(), want)
+			}
 			move(m)
 			if !cmp.Equal(before, logits(t, clone, batch)) {
 				t.Error("training moved the clone")
@@ -749,6 +782,9 @@ func TestZero(t *testing.T) {
 		}
 		m.ZeroGrad()
 		m.SetWorkers(2)
+		if m.Head() != (loss.Head{}) {
+			t.Error("a head")
+		}
 		if m.Vocab()+m.MaxLen()+m.NumParams()+len(m.Params())+m.NewSession().Len() != 0 || m.NewSession() != nil || m.NewSession().Logits() != nil {
 			t.Error("numbers")
 		}
@@ -785,5 +821,38 @@ func TestAllocations(t *testing.T) {
 	})
 	if got > 12 {
 		t.Errorf("%v allocations for 40 sequences, want at most 12", got)
+	}
+}
+
+// A panic of a callback reaches the caller, whichever goroutine it happened in, and after all of them have ended.
+func TestCallbackPanics(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		m, err := NewGRU(Config{Vocab: 9, Dim: 4, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := make([]rl.Sequence, 40) // several chunks
+		for i := range batch {
+			batch[i] = rl.Sequence{Tokens: make([]int, 100), Start: 99}
+			for j := range batch[i].Tokens {
+				batch[i].Tokens[j] = 1 + j%8
+			}
+		}
+		func() {
+			defer func() {
+				if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "out of luck") {
+					t.Errorf("%d workers: recovered %v, want the panic of the callback", workers, v)
+				}
+			}()
+			_ = m.Forward(t.Context(), batch, func(i int, _ [][]float64) error {
+				if i == 17 {
+					panic("out of luck")
+				}
+				return nil
+			})
+		}()
+		if err := m.Forward(t.Context(), batch, func(int, [][]float64) error { return nil }); err != nil {
+			t.Errorf("%d workers: afterwards: %v", workers, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 
 	"github.com/throughline-go/throughline/rl"
@@ -29,7 +30,11 @@ type network struct {
 
 // newNetwork makes a network with initial parameters; c is filled.
 func newNetwork(k kind, c Config, width int, seed uint64) *network {
-	rng := rand.New(rand.NewPCG(seed, 0x6261636b626f6e65)) // "backbone", so that equal seeds elsewhere mean other streams
+	stream := uint64(0x6261636b626f6e65) // "backbone", so that equal seeds elsewhere mean other streams
+	if width == 1 {
+		stream++ // a critic must not begin as the policy of some seed
+	}
+	rng := rand.New(rand.NewPCG(seed, stream))
 	n := &network{kind: k, config: c, width: width, trunk: c.newTrunk(k, rng), adam: adam{AdamW: c.AdamW.clone()}}
 	// A small head makes the first policy nearly uniform, and the first values nearly 0.
 	n.head = newParam("head", c.Dim, width).normal(rng, 0.1/math.Sqrt(float64(c.Dim)))
@@ -132,7 +137,28 @@ func (n *network) each(ctx context.Context, t task) error {
 	}
 	r.work(ctx)
 	group.Wait()
+	if p, ok := r.err.(*panicked); ok {
+		panic(p.Error())
+	}
 	return r.err
+}
+
+// panicked is a panic of a callback, which goes on in the goroutine of the caller once all workers have ended.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
+
+// guarded is chunk, with a panic as an error.
+func (r *run) guarded(w *worker, from, to int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return r.chunk(w, from, to)
 }
 
 // run is the state of each.
@@ -169,7 +195,7 @@ func (r *run) work(ctx context.Context) {
 			if k > 0 {
 				first = r.chunks[k-1]
 			}
-			err = r.chunk(w, first, r.chunks[k])
+			err = r.guarded(w, first, r.chunks[k])
 		}
 
 		r.mu.Lock()

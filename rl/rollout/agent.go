@@ -23,7 +23,8 @@ type AgentOptions struct {
 	Temperature *float64 // >= 0, finite; nil means 1, 0 takes the most probable token
 	// Candidates makes the agent choose among the admissible actions: token by token, each among the tokens with which one of them goes on.
 	// Every response is then an admissible action. Of two that read alike it takes the first; those of more than MaxResponse-1 tokens it
-	// cannot choose. Otherwise it may say what it will.
+	// cannot choose. Otherwise it may say what it will. Tokens without a choice, such as the EndAct of an action that no other one continues, are
+	// drawn with probability 1: they have gradient 0, and count in means over tokens, so that such means depend on how actions are spelt.
 	Candidates bool
 	// Parse makes an action of a free response, which it is given in words with a space between any two, without the EndAct, and of the turn
 	// that it answers. An error that wraps envharness.ErrBadAction uses up the turn, any other ends the episode. Nil means the first

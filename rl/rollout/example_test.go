@@ -52,7 +52,8 @@ func ExampleShownTexts() {
 	shows := func(texts ...string) envharness.Trace {
 		t := envharness.Trace{Shown: envharness.Observation{Text: "hall"}}
 		for _, text := range texts {
-			t.Turns = append(t.Turns, envharness.TurnTrace{Shown: envharness.Transition{Observation: envharness.Observation{Text: text}}})
+			shown := envharness.Transition{Observation: envharness.Observation{Text: text}}
+			t.Turns = append(t.Turns, envharness.TurnTrace{Raw: &shown, Shown: shown})
 		}
 		return t
 	}

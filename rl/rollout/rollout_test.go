@@ -201,6 +201,52 @@ func TestCollectErrors(t *testing.T) {
 	}
 }
 
+// Texts are keys of states; a turn in which the base was not stepped leaves the state as it is, whatever is shown about it.
+func TestShownTexts(t *testing.T) {
+	stepped := func(text string) envharness.TurnTrace {
+		tr := envharness.Transition{Observation: envharness.Observation{Text: text}}
+		return envharness.TurnTrace{Raw: &tr, Shown: tr}
+	}
+	unread := envharness.TurnTrace{Shown: envharness.Transition{Observation: envharness.Observation{Text: "[invalid action] no end\n\nred"},
+		Error: &envharness.ActionError{Class: envharness.ClassBadArgs}}}
+	refused := stepped("red")
+	refused.Raw.Error, refused.Shown.Error = &envharness.ActionError{}, &envharness.ActionError{}
+	for _, tt := range []struct {
+		name   string
+		turns  []envharness.TurnTrace
+		want   string // one letter for each key
+		reason string
+	}{
+		{"none", nil, "A", "the start is a state"},
+		{"another", []envharness.TurnTrace{stepped("blue")}, "AB", "another text"},
+		{"back", []envharness.TurnTrace{stepped("blue"), stepped("red")}, "ABA", "routes meet where they show the same"},
+		{"unread", []envharness.TurnTrace{unread, unread, stepped("blue"), unread}, "AAABB", "the banner is not of the state"},
+		{"refused", []envharness.TurnTrace{refused, stepped("blue")}, "AAB", "the base was asked, and shows where it is"},
+	} {
+		got := ""
+		names := map[string]string{}
+		for _, key := range ShownTexts(envharness.Trace{Shown: envharness.Observation{Text: "red"}, Turns: tt.turns}) {
+			if names[key] == "" {
+				names[key] = string(rune('A' + len(names)))
+			}
+			got += names[key]
+		}
+		if got != tt.want || tt.reason == "" {
+			t.Errorf("%s: states %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	// As the harness shows what was not read.
+	es, err := Collect(context.Background(), world(9), nil, func(int) (Player, error) { return &script{names: strings.Fields("unreadable a unreadable a")}, nil },
+		[]envharness.Task{{ID: "x"}}, &Options{MaxTurns: 4, States: ShownTexts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := es[0].Trajectory
+	if s := tr.Turns; s[0].State != s[1].State || s[1].State == s[2].State || s[2].State != s[3].State || s[3].State != tr.FinalState {
+		t.Errorf("states %q %q %q %q %q, want A A B B B", s[0].State, s[1].State, s[2].State, s[3].State, tr.FinalState)
+	}
+}
+
 // Calls are equal if their arguments are, however these are written; a call is told from another by name and arguments.
 func TestAcceptedCallsCanonical(t *testing.T) {
 	key := func(name, args string) string {

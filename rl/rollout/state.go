@@ -36,12 +36,13 @@ func AcceptedCalls(t envharness.Trace) []string {
 
 // ShownTexts keys a state by the text that the policy was shown in it, as [AcceptedCalls] does by calls, with keys of the same form. Routes meet
 // where they show the same, as GraphGPO and MileGPO need it. It is for worlds whose text holds the whole state, such as the compact
-// presets of the reference worlds; elsewhere it confuses states, above all those that answer a call by "nothing happens" (ours).
+// presets of the reference worlds; elsewhere it confuses states, above all those that answer a call by "nothing happens" (ours). A turn in
+// which the base was not stepped, since the answer could not be read or a component stopped it, leaves the state as it is.
 func ShownTexts(t envharness.Trace) []string {
 	keys := make([]string, len(t.Turns)+1)
 	text := t.Shown.Text
 	for i := range keys {
-		if i > 0 {
+		if i > 0 && t.Turns[i-1].Raw != nil { // else the base was not stepped, and what is shown is about that
 			text = t.Turns[i-1].Shown.Observation.Text
 		}
 		h := fnv.New64a()

@@ -29,6 +29,10 @@ type Algorithm struct {
 	Values   Values
 	NoQ      bool // with SharedValues: V alone is trained
 	TurnLoss bool // one ratio for each turn, as in GAGPO; else the clipped loss of PPO for each token
+	// Loss, if not nil, is the policy loss instead, such as loss.CISPO with its options bound. It is called for the tokens of one turn at a time,
+	// with their weights in the mini-batch, and by New for none, with a nil grad, for the sake of its error. It must be safe for concurrent use.
+	// With SharedValues, whose loss is that of PPO, and with TurnLoss it must be nil.
+	Loss func(grad []float64, b loss.Batch) (float64, loss.Stats, error)
 	// Aggregation is that of the policy loss; with SharedValues it must be TokenMean. A sequence is a turn, and its length, where one is
 	// needed, is MaxResponse.
 	Aggregation loss.Aggregation
@@ -36,38 +40,71 @@ type Algorithm struct {
 	Bootstraps bool
 	Tasks      int // drawn for each iteration,
 	Rollouts   int // and episodes of each, which make a group
+
+	penalised func(penalty *float64) rl.Estimator // Credit with another penalty of invalid turns; nil if it is the caller's own
+}
+
+// with sets Credit to an estimator whose options are made for a penalty of invalid turns, nil meaning its default.
+func (a Algorithm) with(penalised func(penalty *float64) rl.Estimator) Algorithm {
+	a.penalised, a.Credit = penalised, penalised(nil)
+	return a
 }
 
 // bind fixes the options of an estimator.
-func bind[O any](credit func(*rl.Credit, []rl.Trajectory, *O) (*rl.Credit, error), o *O) rl.Estimator {
-	return func(dst *rl.Credit, batch []rl.Trajectory) (*rl.Credit, error) { return credit(dst, batch, o) }
+func bind[O any](credit func(*rl.Credit, []rl.Trajectory, *O) (*rl.Credit, error), o O) rl.Estimator {
+	return func(dst *rl.Credit, batch []rl.Trajectory) (*rl.Credit, error) { return credit(dst, batch, &o) }
 }
 
 // Algorithms returns the algorithms, in a fixed order, with the defaults of their estimators. The numbers of tasks and rollouts are those of
 // the papers of SAPO, 128 single rollouts, and MileGPO, 16 groups of 8.
+//
+// graphgpo and milegpo, and less so gigpo and gagpo, live on states that several rollouts meet. Those that rollout.Collect makes by default
+// never meet again on two routes: set Options.Rollout.States, to rollout.ShownTexts where the text holds the whole state.
+//
+// Estimators subtract 0.1 for an invalid turn unless Options.InvalidPenalty says otherwise. Where scores are divided by their deviation in a group,
+// a group in which nobody succeeds then learns to avoid invalid turns with all its weight, and in worlds that refuse much little else.
 func Algorithms() []Algorithm {
 	singles := func(a Algorithm) Algorithm { a.Tasks, a.Rollouts = 128, 1; return a }
 	groups := func(a Algorithm) Algorithm { a.Tasks, a.Rollouts = 16, 8; return a }
 	return []Algorithm{
-		singles(Algorithm{Name: "sapo", About: "turn-level GAE, V and Q read off the policy's own vocabulary (arXiv:2608.19842)",
-			Credit: bind(rl.SAPO, nil), Values: SharedValues}),
-		singles(Algorithm{Name: "ppo", About: "turn-level GAE with a critic apart (ours)",
-			Credit: bind(rl.TurnGAE, nil), Values: TurnCritic, Bootstraps: true}),
-		singles(Algorithm{Name: "ppo-published", About: "the score of the episode less a token's value, a critic apart, as in verl-agent",
-			Credit: bind(token.PPOPublished, nil), Values: TokenCritic}),
-		singles(Algorithm{Name: "ppo-shared", About: "turn-level GAE, V read off the policy's own vocabulary, no Q (ours)",
-			Credit: bind(rl.TurnGAE, nil), Values: SharedValues, NoQ: true, Bootstraps: true}),
-		groups(Algorithm{Name: "grpo", About: "scores normalised in their group (arXiv:2402.03300)", Credit: bind(rl.GRPO, nil)}),
-		groups(Algorithm{Name: "drgrpo", About: "scores centred in their group, sums over tokens (arXiv:2503.20783)",
-			Credit: bind(rl.GRPO, &rl.GRPOOptions{Norm: rl.Norm{Std: rl.StdNone}}), Aggregation: loss.SeqMeanTokenSumNorm}),
-		groups(Algorithm{Name: "rloo", About: "scores less the mean of the others in the group (arXiv:2402.14740)", Credit: bind(rl.RLOO, nil)}),
-		singles(Algorithm{Name: "reinforce++", About: "returns normalised over the batch (arXiv:2501.03262)", Credit: bind(token.ReinforcePP, nil)}),
-		groups(Algorithm{Name: "gigpo", About: "groups of scores and of returns from equal states (arXiv:2505.10978)", Credit: bind(rl.GiGPO, nil)}),
-		groups(Algorithm{Name: "graphgpo", About: "distances to success in the graph of states (arXiv:2605.26684)", Credit: bind(rl.GraphGPO, nil)}),
-		groups(Algorithm{Name: "milegpo", About: "milestones in the graph of states, preset ALFWorld (arXiv:2608.19803)", Credit: bind(rl.MileGPO, nil)}),
-		groups(Algorithm{Name: "milegpo-webshop", About: "the same, preset WebShop", Credit: bind(rl.MileGPO, rl.MileGPOWebShop())}),
-		groups(Algorithm{Name: "gagpo", About: "values of states estimated from the group, one ratio a turn (arXiv:2605.13217)",
-			Credit: bind(rl.GAGPO, nil), TurnLoss: true}),
+		singles(Algorithm{Name: "sapo", About: "turn-level GAE, V and Q read off the policy's own vocabulary (arXiv:2608.19842)", Values: SharedValues}).with(
+			func(p *float64) rl.Estimator { return bind(rl.SAPO, rl.TurnGAEOptions{InvalidPenalty: p}) }),
+		singles(Algorithm{Name: "ppo", About: "turn-level GAE with a critic apart (ours)", Values: TurnCritic, Bootstraps: true}).with(
+			func(p *float64) rl.Estimator { return bind(rl.TurnGAE, rl.TurnGAEOptions{InvalidPenalty: p}) }),
+		singles(Algorithm{Name: "ppo-published", About: "the score of the episode less a token's value, a critic apart, as in verl-agent", Values: TokenCritic}).with(
+			func(p *float64) rl.Estimator {
+				return bind(token.PPOPublished, token.PPOPublishedOptions{InvalidPenalty: p})
+			}),
+		singles(Algorithm{Name: "ppo-shared", About: "turn-level GAE, V read off the policy's own vocabulary, no Q (ours)", Values: SharedValues, NoQ: true,
+			Bootstraps: true}).with(func(p *float64) rl.Estimator { return bind(rl.TurnGAE, rl.TurnGAEOptions{InvalidPenalty: p}) }),
+		groups(Algorithm{Name: "grpo", About: "scores normalised in their group (arXiv:2402.03300)"}).with(
+			func(p *float64) rl.Estimator { return bind(rl.GRPO, rl.GRPOOptions{InvalidPenalty: p}) }),
+		groups(Algorithm{Name: "drgrpo", About: "scores centred in their group, sums over tokens (arXiv:2503.20783)", Aggregation: loss.SeqMeanTokenSumNorm}).with(
+			func(p *float64) rl.Estimator {
+				return bind(rl.GRPO, rl.GRPOOptions{InvalidPenalty: p, Norm: rl.Norm{Std: rl.StdNone}})
+			}),
+		groups(Algorithm{Name: "rloo", About: "scores less the mean of the others in the group (arXiv:2402.14740)"}).with(
+			func(p *float64) rl.Estimator { return bind(rl.RLOO, rl.RLOOOptions{InvalidPenalty: p}) }),
+		singles(Algorithm{Name: "reinforce++", About: "returns normalised over the batch (arXiv:2501.03262)"}).with(
+			func(p *float64) rl.Estimator {
+				return bind(token.ReinforcePP, token.ReinforcePPOptions{InvalidPenalty: p})
+			}),
+		groups(Algorithm{Name: "gigpo", About: "groups of scores and of returns from equal states (arXiv:2505.10978)"}).with(
+			func(p *float64) rl.Estimator { return bind(rl.GiGPO, rl.GiGPOOptions{InvalidPenalty: p}) }),
+		groups(Algorithm{Name: "graphgpo", About: "distances to success in the graph of states (arXiv:2605.26684)"}).with(
+			func(p *float64) rl.Estimator { return bind(rl.GraphGPO, rl.GraphGPOOptions{InvalidPenalty: p}) }),
+		groups(Algorithm{Name: "milegpo", About: "milestones in the graph of states, preset ALFWorld (arXiv:2608.19803)"}).with(
+			func(p *float64) rl.Estimator {
+				return bind(rl.MileGPO, rl.MileGPOOptions{GraphGPOOptions: rl.GraphGPOOptions{InvalidPenalty: p}})
+			}),
+		groups(Algorithm{Name: "milegpo-webshop", About: "the same, preset WebShop"}).with(
+			func(p *float64) rl.Estimator {
+				o := *rl.MileGPOWebShop()
+				o.InvalidPenalty = p
+				return bind(rl.MileGPO, o)
+			}),
+		groups(Algorithm{Name: "gagpo", About: "values of states estimated from the group, one ratio a turn (arXiv:2605.13217)", TurnLoss: true,
+			Aggregation: loss.TurnMeanTokenMean}).with(func(p *float64) rl.Estimator { return bind(rl.GAGPO, rl.GAGPOOptions{InvalidPenalty: p}) }),
 	}
 }
 

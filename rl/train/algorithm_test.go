@@ -61,6 +61,28 @@ func TestEveryAlgorithmTrains(t *testing.T) {
 	}
 }
 
+// gagpo has one ratio a turn, and each turn counts the same, however long it is (arXiv:2605.13217); in grpo each token does.
+func TestTurnsCountTheSame(t *testing.T) {
+	for name, same := range map[string]bool{"gagpo": true, "grpo": false} {
+		l := collected(t, name, false, nil)
+		turns, longest := len(l.at), 0
+		for _, i := range l.at {
+			weights := l.tokens.Weight[l.b.offset[i]:l.b.offset[i+1]]
+			longest = max(longest, len(weights))
+			want := 1 / float64(turns)
+			if !same {
+				want = float64(len(weights)) / float64(len(l.tokens.Weight))
+			}
+			if got := total(weights); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s: a turn of %d tokens has weight %v, want %v", name, len(weights), got, want)
+			}
+		}
+		if longest < 2 {
+			t.Fatal("all turns have one token")
+		}
+	}
+}
+
 // The list is the one that the documentation names, and Find finds all of it and nothing else.
 func TestFind(t *testing.T) {
 	var names []string

@@ -157,6 +157,21 @@ func tinyModel(t testing.TB, vocab, dim int, seed uint64) *backbone.Model {
 	return m
 }
 
+// modelWith is a small model that reads its logits by a head.
+func modelWith(t testing.TB, vocab int, head loss.Head) *backbone.Model {
+	t.Helper()
+	m, err := backbone.NewGRU(backbone.Config{Vocab: vocab, MaxLen: 32, Dim: 6, Head: head, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// cispo is a loss of the caller's own.
+func cispo(o *loss.CISPOOptions) func([]float64, loss.Batch) (float64, loss.Stats, error) {
+	return func(grad []float64, b loss.Batch) (float64, loss.Stats, error) { return loss.CISPO(grad, b, o) }
+}
+
 // tiny is a problem of the chain, with new models, for an algorithm of some name, and options that make it quick.
 func tiny(t testing.TB, name string) (Problem, *Options) {
 	t.Helper()

@@ -31,6 +31,7 @@ const (
 	// A header is a few hundred bytes.
 	maxHeader     = 1 << 16
 	maxCheckpoint = 4 << 30
+	maxCount      = 1 << 40 // no run gets there, and sums do not overflow
 )
 
 // header is the part of a checkpoint that is not parameters, as JSON.
@@ -47,15 +48,20 @@ type header struct {
 	Beta        uint64 `json:"beta"` // bits
 }
 
-// config is what must be equal for a run to be continued: not how much of it there is, nor how it is watched.
+// config is what must be equal for a run to be continued, as far as it can be seen: not how much of it there is, nor how it is watched.
 func (t *Trainer) config() (string, error) {
 	s, a := &t.s, t.algorithm
-	words := sha256.Sum256([]byte(strings.Join(t.problem.Tokenizer.Words(), "\n")))
+	tokenizer, err := json.Marshal(t.problem.Tokenizer)
+	if err != nil {
+		return "", err
+	}
+	words := sha256.Sum256(tokenizer)
 	b, err := json.Marshal([]any{
 		a.Name, a.Values, a.NoQ, a.TurnLoss, a.Aggregation, a.Bootstraps, s.Seed, s.Tasks, s.Rollouts, s.TrainSplit, s.TrainTasks,
-		s.Agent.History, s.Agent.MaxResponse, s.Agent.MaxLen, s.Agent.Candidates, s.Rollout.MaxTurns, s.Rollout.SuccessReward, s.Rollout.Rewards, len(t.problem.Stacks),
+		s.history, s.maxResponse, s.Agent.MaxLen, s.Agent.Candidates, s.Agent.Parse != nil, a.Loss != nil, s.SkipFlat,
+		s.Rollout.States != nil, s.Rollout.MaxTurns, s.Rollout.SuccessReward, s.Rollout.Rewards, len(t.problem.Stacks),
 		s.Rate, s.CriticRate, s.schedule, s.Epochs, s.MiniBatch, s.PPO, s.TurnRatio, s.Head, s.RMax, s.valueWeight, s.qWeight, s.klWeight, s.entropyWeight,
-		s.KL, s.KLTarget, s.KLHorizon, s.TargetKL, s.valueClip, s.EvalEvery, s.EvalSplit, s.EvalTasks, s.evalTemperature, s.MinDelta,
+		s.KL, s.KLTarget, s.KLHorizon, s.TargetKL, s.InvalidPenalty, s.valueClip, s.EvalEvery, s.EvalSplit, s.EvalTasks, s.evalTemperature, s.MinDelta,
 		t.problem.Tokenizer.Vocab(), hex.EncodeToString(words[:]), s.Reference != nil, t.problem.Notes != nil,
 	})
 	if err != nil {
@@ -159,8 +165,8 @@ func parse(data []byte) (h header, parts [4][]byte, err error) {
 		return bad("something follows the header")
 	}
 	for _, x := range []int{h.Iteration, h.EnvSteps, h.Drawn, h.Steps, h.Skipped, h.Evaluated, h.Stale} {
-		if x < 0 {
-			return bad("a counter is %d", x)
+		if x < 0 || x > maxCount {
+			return bad("a counter is %d, want 0 to %d", x, int64(maxCount))
 		}
 	}
 	success, beta := math.Float64frombits(h.BestSuccess), math.Float64frombits(h.Beta)
@@ -189,8 +195,9 @@ func parse(data []byte) (h header, parts [4][]byte, err error) {
 }
 
 // Load goes on from what [Trainer.Save] wrote, in a trainer made from an equal problem with equal options (amounts of training, workers,
-// and what watches may differ). The run continues with the numbers that it would have had. An error about the file wraps [ErrCheckpoint]; after
-// any error the trainer is as it was.
+// and what watches may differ). The run continues with the numbers that it would have had. What cannot be seen is not compared: the world and its
+// tasks, functions and the options bound in them, and the settings of the models' optimisers. An error about the file wraps [ErrCheckpoint];
+// after any error the trainer is as it was.
 func (t *Trainer) Load(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -205,6 +212,11 @@ func (t *Trainer) Load(path string) error {
 	}
 	if err := t.load(data); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err == nil && t.s.Dir != "" {
+		if own, err := os.Stat(t.s.Dir); err == nil && os.SameFile(dir, own) {
+			t.owns = true
+		}
 	}
 	return nil
 }
@@ -286,14 +298,29 @@ func (t *Trainer) checkpoint() error {
 	if err := os.MkdirAll(t.s.Dir, 0o777); err != nil {
 		return err
 	}
-	if err := t.Save(filepath.Join(t.s.Dir, fmt.Sprintf("%s%06d%s", checkpointPrefix, t.iteration, checkpointSuffix))); err != nil {
-		return err
-	}
-	kept, err := checkpoints(t.s.Dir)
+	before, err := checkpoints(t.s.Dir)
 	if err != nil {
 		return err
 	}
-	for _, name := range kept[min(len(kept), t.s.Keep):] {
+	if len(before) > 0 && !t.owns {
+		return fmt.Errorf("%w: %s holds %s, which this trainer has not loaded: load it, or choose another folder", ErrCheckpoint, t.s.Dir, before[0])
+	}
+	t.owns = true
+	if err := t.Save(filepath.Join(t.s.Dir, fmt.Sprintf("%s%06d%s", checkpointPrefix, t.iteration, checkpointSuffix))); err != nil {
+		return err
+	}
+	names, err := checkpoints(t.s.Dir)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for _, name := range names {
+		// Later ones are of a run that was taken back to an earlier iteration.
+		if n := number(name); n <= t.iteration {
+			if kept++; kept <= t.s.Keep {
+				continue
+			}
+		}
 		if err := os.Remove(filepath.Join(t.s.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -301,20 +328,22 @@ func (t *Trainer) checkpoint() error {
 	return nil
 }
 
+// number returns the iteration in the name of a checkpoint, or -1 if it is none.
+func number(name string) int {
+	s, ok := strings.CutPrefix(name, checkpointPrefix)
+	s, found := strings.CutSuffix(s, checkpointSuffix)
+	n, err := strconv.Atoi(s)
+	if !ok || !found || err != nil {
+		return -1
+	}
+	return n
+}
+
 // checkpoints returns the names of the checkpoints in a folder, the latest first.
 func checkpoints(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
-	}
-	number := func(name string) int {
-		s, ok := strings.CutPrefix(name, checkpointPrefix)
-		s, found := strings.CutSuffix(s, checkpointSuffix)
-		n, err := strconv.Atoi(s)
-		if !ok || !found || err != nil {
-			return -1
-		}
-		return n
 	}
 	var names []string
 	for _, e := range entries {
@@ -348,6 +377,7 @@ func (t *Trainer) LoadLatest() (iterations int, err error) {
 		if err := t.load(data); err != nil {
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
+		t.owns = true
 		return t.iteration, nil
 	}
 	if len(names) > 0 {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/loss"
@@ -14,6 +15,10 @@ func (t *Trainer) criticTargets(b *batch, c *rl.Credit, tokenWeights []float64) 
 	case TurnCritic:
 		return loss.NewValueBatch(nil, b.trajectories, c)
 	case TokenCritic:
+		if len(c.TokenTarget) != len(b.place) {
+			return nil, fmt.Errorf("train: algorithm %q has a critic of tokens, and its Credit gives %d targets for %d tokens: %w",
+				t.algorithm.Name, len(c.TokenTarget), len(b.place), rl.ErrShape)
+		}
 		v := &loss.ValueBatch{Target: c.TokenTarget, Weight: tokenWeights}
 		for i := range b.rows {
 			for n := range b.places(i) {

@@ -11,7 +11,9 @@
 //  5. every few iterations an evaluation on tasks that are not trained on, and a checkpoint.
 //
 // [Trainer.WarmStart] imitates demonstrations before that. The losses are those of [github.com/throughline-go/throughline/rl/loss]; models are
-// reached through [rl.Backbone] alone, so that a training service can stand in for [github.com/throughline-go/throughline/rl/backbone].
+// reached through [rl.Backbone] and [rl.Sampler], so that a training service can stand in for
+// [github.com/throughline-go/throughline/rl/backbone]: without logits there are no shared values and no entropy term, and the reference of
+// the divergence must be given, or Options.KLWeight be 0.
 //
 // # Algorithms
 //

@@ -12,12 +12,14 @@ import (
 type Evaluation struct {
 	Split   string  `json:"split"`
 	Tasks   int     `json:"tasks"`
-	Success float64 `json:"success"` // share that the verifier passed, of those it could judge
-	Score   float64 `json:"score"`   // mean sum of rewards
-	Turns   float64 `json:"turns"`   // mean
-	Tokens  float64 `json:"tokens"`  // of responses, mean
-	Invalid float64 `json:"invalid"` // share of turns whose action could not be carried out
-	Failed  int     `json:"failed,omitempty"`
+	Success float64 `json:"success"`          // share that the verifier passed, of those it could judge
+	Score   float64 `json:"score"`            // mean sum of rewards
+	Turns   float64 `json:"turns"`            // mean
+	Tokens  float64 `json:"tokens"`           // of responses, mean
+	Invalid float64 `json:"invalid"`          // share of turns whose action could not be carried out
+	Failed  int     `json:"failed,omitempty"` // episodes that could not be judged
+
+	Traces []envharness.Trace `json:"-"` // what was played
 }
 
 // Evaluate plays the tasks of a split with the model as it is, at Options.EvalTemperature. Its streams are its own and it changes nothing, so
@@ -41,6 +43,7 @@ func (t *Trainer) Evaluate(ctx context.Context, split string) (Evaluation, error
 	if err != nil {
 		return Evaluation{}, err
 	}
+	exclude(episodes)
 	if err := spoilt(episodes); err != nil {
 		return Evaluation{}, fmt.Errorf("train: evaluation on %s: %w", split, err)
 	}
@@ -48,7 +51,25 @@ func (t *Trainer) Evaluate(ctx context.Context, split string) (Evaluation, error
 	it.describe(newBatch(episodes))
 	n := float64(len(episodes))
 	return Evaluation{Split: split, Tasks: len(tasks), Success: it.Success, Score: it.Score, Turns: float64(it.Turns) / n, Tokens: float64(it.Tokens) / n,
-		Invalid: it.Invalid, Failed: it.Excluded}, nil
+		Invalid: it.Invalid, Failed: it.Excluded, Traces: traces(episodes)}, nil
+}
+
+// exclude takes the vote from episodes that the agent ended by an error, such as a turn without admissible actions or a Parse that gave up: they
+// say nothing of the model.
+func exclude(episodes []rollout.Episode) {
+	for i := range episodes {
+		if e := &episodes[i]; e.Trace.End == envharness.EndAgentError && e.Trajectory.Excluded == "" {
+			e.Trajectory.Excluded = string(envharness.EndAgentError)
+		}
+	}
+}
+
+func traces(episodes []rollout.Episode) []envharness.Trace {
+	out := make([]envharness.Trace, len(episodes))
+	for i, e := range episodes {
+		out[i] = e.Trace
+	}
+	return out
 }
 
 // spoilt returns an error if more than a fifth of the episodes could not be judged or have no turns.

@@ -81,6 +81,9 @@ func ExampleTrainer_Run() {
 	}
 	fmt.Printf("%s: %d tasks, success %.1f\n", test.Split, test.Tasks, test.Success)
 	// Output:
+	// iteration 30: 64 episodes, success 1.0, on validation 1.0
+	// done: iterations
+	// test: 2 tasks, success 1.0
 }
 
 func ExampleAlgorithms() {
@@ -88,6 +91,42 @@ func ExampleAlgorithms() {
 		fmt.Printf("%-15s  %3d x %d  %s\n", a.Name, a.Tasks, a.Rollouts, a.About)
 	}
 	// Output:
+	// sapo             128 x 1  turn-level GAE, V and Q read off the policy's own vocabulary (arXiv:2608.19842)
+	// ppo              128 x 1  turn-level GAE with a critic apart (ours)
+	// ppo-published    128 x 1  the score of the episode less a token's value, a critic apart, as in verl-agent
+	// ppo-shared       128 x 1  turn-level GAE, V read off the policy's own vocabulary, no Q (ours)
+	// grpo              16 x 8  scores normalised in their group (arXiv:2402.03300)
+	// drgrpo            16 x 8  scores centred in their group, sums over tokens (arXiv:2503.20783)
+	// rloo              16 x 8  scores less the mean of the others in the group (arXiv:2402.14740)
+	// reinforce++      128 x 1  returns normalised over the batch (arXiv:2501.03262)
+	// gigpo             16 x 8  groups of scores and of returns from equal states (arXiv:2505.10978)
+	// graphgpo          16 x 8  distances to success in the graph of states (arXiv:2605.26684)
+	// milegpo           16 x 8  milestones in the graph of states, preset ALFWorld (arXiv:2608.19803)
+	// milegpo-webshop   16 x 8  the same, preset WebShop
+	// gagpo             16 x 8  values of states estimated from the group, one ratio a turn (arXiv:2605.13217)
+}
+
+// An algorithm with a loss of the caller's choice.
+func ExampleAlgorithm() {
+	p, o := problem("rloo")
+	p.Algorithm.Name = "rloo with CISPO"
+	p.Algorithm.Loss = func(grad []float64, b loss.Batch) (float64, loss.Stats, error) {
+		return loss.CISPO(grad, b, &loss.CISPOOptions{ClipHigh: .3})
+	}
+	o.Iterations, o.EvalEvery = 2, -1
+	trainer, err := train.New(p, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for it, err := range trainer.Run(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d: %s, %d steps\n", it.Number, it.Algorithm, it.Steps)
+	}
+	// Output:
+	// 1: rloo with CISPO, 2 steps
+	// 2: rloo with CISPO, 2 steps
 }
 
 // An algorithm can be changed before it is used.
@@ -101,6 +140,8 @@ func ExampleFind() {
 	_, err = train.Find("dqn")
 	fmt.Println(err)
 	// Output:
+	// grpo 16 4
+	// train: no algorithm "dqn", want one of sapo, ppo, ppo-published, ppo-shared, grpo, drgrpo, rloo, reinforce++, gigpo, graphgpo, milegpo, milegpo-webshop, gagpo
 }
 
 // New finds everything that is wrong at once.
@@ -111,6 +152,10 @@ func ExampleNew() {
 	_, err := train.New(p, o)
 	fmt.Println(err)
 	// Output:
+	// train: Options.Rate is -1, want a finite number > 0, or 0 for the default
+	// train: Options.CriticRate is -1, want a finite number > 0, or 0 for the default
+	// train: Options.Epochs is -1, want at least 1, or 0 for the default
+	// train: algorithm "ppo": Problem.Critic set is false, want true
 }
 
 // A model that has seen the plans of the world's oracle passes before it has been rewarded once.
@@ -133,6 +178,7 @@ func ExampleTrainer_WarmStart() {
 	}
 	fmt.Printf("%d demonstrations, success on validation %.1f\n", len(demonstrations), e.Success)
 	// Output:
+	// 4 demonstrations, success on validation 1.0
 }
 
 // A run that was interrupted goes on in another process as if it had not been.
@@ -180,6 +226,7 @@ func ExampleTrainer_Load() {
 	got := iterate(second, 4)
 	fmt.Println(got.Number, got.PolicyLoss == want.PolicyLoss, got.GradNorm == want.GradNorm)
 	// Output:
+	// 4 true true
 }
 
 // Checkpoints in a folder, and the latest of them after a restart.
@@ -211,6 +258,8 @@ func ExampleTrainer_LoadLatest() {
 		}
 	}
 	// Output:
+	// from 0 to 4
+	// from 4 to 6
 }
 
 // One line for each iteration, and the time that its phases took.
@@ -235,7 +284,10 @@ func ExampleReadMetrics() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(it.Number, it.Episodes, it.Steps, it.Seconds.Training(), it.Done)
+		fmt.Printf("%d: %d episodes, %d steps, %v s, done %q\n", it.Number, it.Episodes, it.Steps, it.Seconds.Training(), it.Done)
 	}
 	// Output:
+	// 0: 0 episodes, 0 steps, 0 s, done ""
+	// 1: 32 episodes, 2 steps, 4 s, done ""
+	// 2: 32 episodes, 2 steps, 4 s, done "iterations"
 }

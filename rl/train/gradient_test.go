@@ -2,10 +2,12 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -413,6 +415,179 @@ func TestMiniBatchOfAll(t *testing.T) {
 	same(t, "mini-batch of 1000", states[0], states[2])
 }
 
+// The weights of a mini-batch are those of a batch of its own: where tokens are added up, neither their number nor that of other turns counts.
+// A loss of the caller's own is told them.
+func TestMiniBatchWeights(t *testing.T) {
+	const length = 4 // MaxResponse
+	for _, tt := range []struct {
+		aggregation loss.Aggregation
+		want        func(turns int) float64
+		reason      string
+	}{
+		{loss.SeqMeanTokenSum, func(turns int) float64 { return 1 / float64(turns) }, "1/S"},
+		{loss.SeqMeanTokenSumNorm, func(turns int) float64 { return 1 / float64(turns) / length }, "1/(S*K), arXiv:2503.20783"},
+		{loss.SeqSumNorm, func(int) float64 { return 1. / length }, "1/K"},
+	} {
+		for _, size := range []int{1, 4, 0} {
+			t.Run(fmt.Sprintf("%v/%d", tt.aggregation, size), func(t *testing.T) {
+				p, o := tiny(t, "grpo")
+				var mu sync.Mutex
+				var weights []float64
+				turns, longest := 0, 0
+				p.Algorithm.Aggregation = tt.aggregation
+				p.Algorithm.Loss = func(grad []float64, b loss.Batch) (float64, loss.Stats, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					weights = append(weights, b.Weight...)
+					longest = max(longest, len(b.Weight))
+					if len(b.Weight) > 0 {
+						turns++
+					}
+					return loss.PPO(grad, b, nil)
+				}
+				o.Agent.Candidates, o.Epochs, o.MiniBatch, o.EvalEvery = false, 1, size, -1
+				it := run(t, newTrainer(t, p, o), 1)[0]
+				if size == 0 {
+					size = turns
+				}
+				if longest < 2 || turns != it.Turns || it.Steps != (turns+size-1)/size || tt.reason == "" {
+					t.Fatalf("%d turns of at most %d tokens, %d steps", turns, longest, it.Steps)
+				}
+				full, last := tt.want(size), tt.want(max(1, turns%size))
+				rest := 0
+				for _, w := range weights {
+					switch {
+					case math.Abs(w-full) <= 1e-12:
+					case math.Abs(w-last) <= 1e-12:
+						rest++
+					default:
+						t.Fatalf("weight %v, want %v, or %v in the last mini-batch of %d turns", w, full, last, turns%size)
+					}
+				}
+				if full != last && turns%size > 0 && (rest < turns%size || rest > length*(turns%size)) {
+					t.Errorf("%d tokens in the last mini-batch of %d turns", rest, turns%size)
+				}
+			})
+		}
+	}
+}
+
+// A loss of the caller's own takes the place of PPO's, with logits and without.
+func TestOwnLoss(t *testing.T) {
+	after := func(own func([]float64, loss.Batch) (float64, loss.Stats, error), logits bool) []float64 {
+		p, o := tiny(t, "grpo")
+		m := p.Model.(*backbone.Model)
+		o.EntropyWeight, o.Reference, o.EvalEvery, o.Rate, p.Algorithm.Loss = new(0.0), m.Freeze(), -1, .05, own
+		credit := p.Algorithm.Credit
+		p.Algorithm.Credit = func(dst *rl.Credit, batch []rl.Trajectory) (*rl.Credit, error) {
+			c, err := credit(dst, batch)
+			if err == nil {
+				for i := range c.Advantage { // whether an episode passed or not
+					c.Advantage[i] = float64(i%3 - 1)
+				}
+			}
+			return c, err
+		}
+		if !logits {
+			p.Model = plain{m, m}
+		}
+		run(t, newTrainer(t, p, o), 1)
+		return parameters(m)
+	}
+	want := after(nil, true)
+	got := after(func(grad []float64, b loss.Batch) (float64, loss.Stats, error) { return loss.PPO(grad, b, nil) }, true)
+	if d := farthest(t, want, got); d != 0 {
+		t.Errorf("PPO given as a loss: parameters differ by %v", d)
+	}
+	got = after(cispo(nil), true)
+	if d := farthest(t, want, got); d == 0 {
+		t.Error("CISPO is PPO")
+	}
+	more := after(cispo(nil), false)
+	if d := farthest(t, got, more); d > 1e-9 {
+		t.Errorf("CISPO without logits: parameters differ by %v", d)
+	}
+
+	p, o := tiny(t, "grpo")
+	bad := errors.New("no loss today")
+	p.Algorithm.Loss = func(_ []float64, b loss.Batch) (float64, loss.Stats, error) {
+		if len(b.LogProb) == 0 {
+			return 0, loss.Stats{}, nil
+		}
+		return 0, loss.Stats{}, bad
+	}
+	tr := newTrainer(t, p, o)
+	if err := failsWith(t, tr.Run(t.Context())); !errors.Is(err, bad) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// With SkipFlat the divergence does not move the policy where scores do not differ.
+func TestSkipFlat(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		p, o := tiny(t, "grpo")
+		m := p.Model.(*backbone.Model)
+		o.Reference = tinyModel(t, p.Tokenizer.Vocab(), 6, 5).Freeze() // another policy
+		o.Rollout.MaxTurns, o.SkipFlat, o.EvalEvery = 1, skip, -1      // no episode passes
+		before := parameters(m)
+		it := run(t, newTrainer(t, p, o), 1)[0]
+		if moved := farthest(t, before, parameters(m)) > 0; moved == skip || (it.Steps == 0) != skip {
+			t.Errorf("skip is %v: %d steps, the model has moved: %v", skip, it.Steps, moved)
+		}
+	}
+	// Among others they take no room in mini-batches, and have no gradient.
+	l := collected(t, "grpo", true, func(o *Options) { o.SkipFlat, o.Tasks, o.Rollouts = true, 5, 2 })
+	c, err := l.tr.algorithm.Credit(nil, l.b.trajectories) // without noise
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Flat[0], c.Flat[1] = true, true
+	for i := range c.Start[2] {
+		c.Advantage[i] = 0
+	}
+	if l.tokens, err = loss.NewBatch(nil, l.b.trajectories, c, l.tr.weights()); err != nil {
+		t.Fatal(err)
+	}
+	flat := 0
+	for i := range l.b.trajectories {
+		in := slices.ContainsFunc(l.tr.counted(l.b, c, l.tokens, nil, nil), func(row int) bool { return row >= c.Start[i] && row < c.Start[i+1] })
+		if in == c.Flat[i] {
+			t.Errorf("trajectory %d is flat: %v, and learnt from: %v", i, c.Flat[i], in)
+		}
+		if c.Flat[i] {
+			flat++
+		}
+	}
+	if flat < 2 || flat == 10 {
+		t.Fatalf("%d of 10 trajectories are flat", flat)
+	}
+}
+
+// A model without reserved entries plays and learns by all of its logits.
+func TestNoReservedEntries(t *testing.T) {
+	for _, candidates := range []bool{true, false} {
+		p, o := tiny(t, "grpo")
+		m := modelWith(t, p.Tokenizer.Vocab(), loss.Head{})
+		p.Model, o.Agent.Candidates, o.Epochs, o.MiniBatch = m, candidates, 1, 0
+		if it := run(t, newTrainer(t, p, o), 2)[1]; it.Steps != 1 || math.Abs(it.ApproxKL) > 1e-12 || !(it.Entropy > 0) {
+			t.Errorf("candidates %v: %d steps, KL %v, entropy %v", candidates, it.Steps, it.ApproxKL, it.Entropy)
+		}
+	}
+	// The first two entries are tokens as any others.
+	grad := make([]float64, 4)
+	z := []float64{.1, .2, .3, .4}
+	v := look(loss.Head{}, &rl.Sequence{Tokens: []int{1, 1}, Start: 1, Allowed: [][]int{{1, 0}}}, 0, z, grad)
+	got, err := v.head.LogProb(v.dz, v.z, v.action, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.scatter(grad)
+	q := 1 / (1 + math.Exp(.2-.1)) // of token 0
+	if diff := cmp.Diff([]float64{math.Log(1 - q), -q, q, 0, 0}, append([]float64{got}, grad...), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+		t.Errorf("log-probability and gradient (-want +got):\n%s", diff)
+	}
+}
+
 // A view gives the softmax over what could be drawn, and its gradient at these entries alone; without a restriction it is the head itself.
 func TestViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -484,5 +659,43 @@ func TestBatchLayout(t *testing.T) {
 	}
 	if got := b.token(0, 1).ID; got != 12 || len(b.rows[0].Tokens) != 4 || b.final[1][1] != 2 {
 		t.Errorf("token %d, row %+v, final %v", got, b.rows[0], b.final)
+	}
+}
+
+// The loss of a critic apart is the mean over what counts in the mini-batch: turns, or tokens.
+func TestCriticLossIsAMean(t *testing.T) {
+	for _, name := range []string{"ppo", "ppo-published"} {
+		t.Run(name, func(t *testing.T) {
+			l := collected(t, name, true, nil)
+			at := l.at[:3]
+			got, err := l.tr.criticLoss(t.Context(), l.b, at, l.targets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want float64
+			n := 0
+			rows := take(l.b.rows, at)
+			if err := l.tr.critic.Forward(t.Context(), rows, func(k int, out [][]float64) error {
+				add := func(value float64, i int) {
+					old, target := l.targets.Old[i], l.targets.Target[i]
+					clipped := old + min(max(value-old, -.5), .5)
+					want += max(math.Pow(value-target, 2), math.Pow(clipped-target, 2)) / 2
+					n++
+				}
+				if name == "ppo" {
+					add(out[0][0], at[k])
+					return nil
+				}
+				for j, p := range l.b.places(at[k]) {
+					add(out[p][0], l.b.offset[at[k]]+j)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if want /= float64(n); math.Abs(got.value-want) > 1e-12 || got.v.Values != n || n < len(at) {
+				t.Errorf("loss %v over %d, want %v over %d", got.value, got.v.Values, want, n)
+			}
+		})
 	}
 }

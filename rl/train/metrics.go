@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/internal/jsonl"
 	"github.com/throughline-go/throughline/rl"
 )
@@ -29,7 +30,7 @@ type Iteration struct {
 	Success  float64 `json:"success"`                  // share of episodes that the verifier passed, of those it could judge
 	Score    float64 `json:"score"`                    // mean sum of rewards of these
 	Invalid  float64 `json:"invalid"`                  // share of turns whose action could not be carried out
-	Excluded int     `json:"excluded,omitempty"`       // episodes that infrastructure spoilt
+	Excluded int     `json:"excluded,omitempty"`       // episodes that infrastructure, or an error of the agent, spoilt
 
 	// The update.
 	Credit         *rl.Diagnostics `json:"credit,omitempty"`
@@ -39,11 +40,15 @@ type Iteration struct {
 	KL             float64         `json:"kl"` // to the reference
 	Beta           float64         `json:"beta"`
 	Entropy        float64         `json:"entropy"`
-	ApproxKL       float64         `json:"approx_kl"` // KL(old||new)
+	ApproxKL       float64         `json:"approx_kl"` // KL(old||new), estimate k3
+	MeanKL         float64         `json:"mean_kl"`   // the same, estimate k1
+	ESS            float64         `json:"ess"`       // effective sample size of the ratios, as a share; mean over turns by tokens
 	ClipFraction   float64         `json:"clip_fraction"`
 	ZeroGradient   float64         `json:"zero_gradient"`
 	SaturatedV     float64         `json:"saturated_v"`
-	SaturatedQ     float64         `json:"saturated_q"`
+	SaturatedQ     float64         `json:"saturated_q"` // where both are 1 no value learns (see loss.Head.Inward)
+	ClippedV       float64         `json:"clipped_v"`   // share of values beyond ValueClip from the old ones
+	ClippedQ       float64         `json:"clipped_q"`
 	ClippedTargets int             `json:"clipped_targets,omitempty"` // beyond RMax, counted once for each epoch
 	GradNorm       float64         `json:"grad_norm"`
 	CriticGradNorm float64         `json:"critic_grad_norm,omitempty"`
@@ -55,7 +60,8 @@ type Iteration struct {
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Best       bool        `json:"best,omitempty"` // the evaluation is the best so far
 	// Trajectories are what was trained on, with the log-probabilities and values of the old policy. They are not in the metrics.
-	Trajectories []rl.Trajectory `json:"-"`
+	Trajectories []rl.Trajectory    `json:"-"`
+	Traces       []envharness.Trace `json:"-"` // of the same episodes: what was shown and done
 
 	Done    string   `json:"done,omitempty"`    // why training ends here: "iterations", "env_steps" or "patience"
 	Seconds *Seconds `json:"seconds,omitempty"` // only with Options.Clock: the one thing that differs between equal runs
@@ -83,7 +89,9 @@ func (it *Iteration) note(parts []part) {
 	n := float64(len(parts))
 	it.PolicyLoss, it.ValueLoss, it.QLoss, it.KL, it.Entropy = all.policy/n, all.value/n, all.q/n, all.kl/n, all.entropy/n
 	it.ApproxKL, it.ClipFraction, it.ZeroGradient = all.stats.ApproxKL, all.stats.ClipFraction, all.stats.ZeroGradient
+	it.MeanKL, it.ESS = all.stats.MeanKL, all.stats.ESS
 	it.SaturatedV, it.SaturatedQ = all.v.Saturated, all.qv.Saturated
+	it.ClippedV, it.ClippedQ = all.v.Clipped, all.qv.Clipped
 	it.ClippedTargets = all.v.OutOfRange + all.qv.OutOfRange
 }
 

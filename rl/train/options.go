@@ -52,35 +52,44 @@ type Options struct {
 	// Patience is how many evaluations in a row may pass without a success rate more than MinDelta above the best so far before training ends;
 	// zero means any number. See [Trainer.RestoreBest].
 	Patience int
-	MinDelta float64 // >= 0
+	MinDelta float64 // >= 0; smaller gains are kept as the best, but do not stop the count
 
 	// Collection.
 	Tasks, Rollouts int    // zero means those of the algorithm
 	TrainSplit      string // empty means "train"
 	TrainTasks      int    // the first so many tasks of it; zero means all
-	// Agent adjusts the agent. Its Temperature is replaced: training samples at Head.Temperature, the learner's own, and evaluations at
+	// Agent adjusts the agent. Its Temperature must be nil: training samples at Head.Temperature, the learner's own, and evaluations at
 	// EvalTemperature.
 	Agent   rollout.AgentOptions
-	Rollout rollout.Options // adjusts the episodes; Seed, Parallel, GroupSize, Group, Notes and Progress are the trainer's
+	Rollout rollout.Options // adjusts the episodes; Seed, Parallel, GroupSize, Group, Notes and Progress are the trainer's, and must be zero
+
+	// InvalidPenalty is what the estimators of [Algorithms] subtract for an invalid turn, >= 0; nil means their default, 0.1. It replaces the
+	// algorithm's Credit: leave it nil where that is your own.
+	InvalidPenalty *float64
 
 	// Update.
 	Rate       float64   // learning rate, > 0; zero means 3e-4 (ours)
 	CriticRate float64   // that of a critic apart; zero means Rate
 	Schedule   *Schedule // factor of both by optimiser step; nil means &Schedule{}
 	Epochs     int       // passes over a batch; zero means 1
-	MiniBatch  int       // turns in an optimiser step; zero means all
+	MiniBatch  int       // turns in an optimiser step, fewer in the last one of an epoch; zero means all
 	PPO        loss.PPOOptions
 	TurnRatio  loss.TurnRatioOptions
-	// Head is how logits are read; its Plus and Minus both 0 mean rollout.ValuePlus and rollout.ValueMinus. It must be the model's.
+	// Head is how logits are read. Its Plus, Minus and Temperature must be those of the model: zeros mean what the model's method
+	// Head() loss.Head says, or without one the entries rollout.ValuePlus and rollout.ValueMinus at temperature 1.
 	Head loss.Head
 	RMax float64 // the return at value 1 of the read-out, > 0; zero means the magnitude of Rollout.SuccessReward, 10 by default
-	// Coefficients >= 0: of the losses of V and Q (nil means 0.5, ours), of the divergence from the reference (nil means 0.01, paper), and
-	// of the entropy (nil means 0.001, verl-agent; 0 for a model that is no LogitModel).
+	// Coefficients >= 0: of the losses of shared V and Q (nil means 0.5, ours; a critic apart has CriticRate), of the divergence from the
+	// reference (nil means 0.01, paper), and of the entropy (nil means 0.001, verl-agent, or 0 for a model that is no LogitModel).
 	ValueWeight, QWeight, KLWeight, EntropyWeight *float64
 	KL                                            loss.KLKind
+	// SkipFlat leaves trajectories whose scores did not differ in their group out of the policy loss, so that divergence and entropy do not
+	// move the policy there (see loss.WeightOptions).
+	SkipFlat bool
 	// KLTarget > 0 makes the coefficient of the divergence adaptive, with KLHorizon trajectories (zero: 10000); zero means that it is fixed.
 	KLTarget, KLHorizon float64
-	// TargetKL ends the epochs of an iteration once the approximate KL(old||new) of a mini-batch exceeds 1.5 times it; zero means never.
+	// TargetKL ends the epochs of an iteration after the step whose mini-batch had an approximate KL(old||new) above 1.5 times it; zero means
+	// never.
 	TargetKL float64
 	// ValueClip is the clip of the value loss, >= 0, 0 for none; nil means 0.2 in units of RMax for shared values (ours), 0.5 in units of reward for a
 	// critic apart (verl).
@@ -95,11 +104,12 @@ type Options struct {
 	EvalTemperature *float64 // nil means 0.4 (paper of MileGPO); 0 is greedy
 
 	// Checkpoints go to the folder Dir, which is made, every CheckpointEvery iterations (zero means 5) and at the end; the last Keep stay (zero
-	// means 3). Empty means none. See [Trainer.LoadLatest].
+	// means 3). Empty means none. A folder that holds checkpoints which this trainer has not loaded is an error. See [Trainer.LoadLatest].
 	Dir                   string
 	CheckpointEvery, Keep int
 
-	// Metrics, if not nil, gets one JSON object per line for each iteration, before Run yields it. See [ReadMetrics].
+	// Metrics, if not nil, gets one JSON object per line for each iteration, before its checkpoint is written and Run yields it. A run that goes
+	// on from a checkpoint writes the iterations after it anew: cut the lines back to the checkpoint's iteration first. See [ReadMetrics].
 	Metrics io.Writer
 	// Clock, if not nil, is read to report the time that phases take, such as time.Now; it changes nothing else.
 	Clock func() time.Time
@@ -116,8 +126,15 @@ type settings struct {
 	valueWeight, qWeight, klWeight, entropyWeight float64
 	valueClip                                     float64
 	evalTemperature, temperature                  float64
-	maxResponse                                   int
+	maxResponse, history                          int
 	schedule                                      Schedule
+}
+
+func orOne(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return x
 }
 
 func orDefault(p *float64, def float64) float64 {
@@ -128,7 +145,7 @@ func orDefault(p *float64, def float64) float64 {
 }
 
 // read checks the options and fills in the defaults.
-func (o *Options) read(a Algorithm) (settings, error) {
+func (o *Options) read(a Algorithm, m Model) (settings, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -169,6 +186,12 @@ func (o *Options) read(a Algorithm) (settings, error) {
 		s.TrainSplit = "train"
 	}
 	count("TrainTasks", &s.TrainTasks, 0, 0)
+	if s.Agent.Temperature != nil {
+		fault("Options.Agent.Temperature is set, want nil: it follows from Head and EvalTemperature")
+	}
+	if r := s.Rollout; r.Seed != 0 || r.Parallel != 0 || r.GroupSize != 0 || r.Group != nil || r.Notes != nil || r.Progress != nil {
+		fault("Options.Rollout has Seed, Parallel, GroupSize, Group, Notes or Progress set, want the trainer's own")
+	}
 	positive("Rate", &s.Rate, 3e-4)
 	positive("CriticRate", &s.CriticRate, s.Rate)
 	if s.Schedule != nil {
@@ -179,18 +202,39 @@ func (o *Options) read(a Algorithm) (settings, error) {
 	}
 	count("Epochs", &s.Epochs, 1, 1)
 	count("MiniBatch", &s.MiniBatch, 0, 0)
-	if s.Head.Plus == 0 && s.Head.Minus == 0 {
+	if h, ok := m.(interface{ Head() loss.Head }); ok {
+		own := h.Head()
+		if s.Head.Plus == 0 && s.Head.Minus == 0 {
+			s.Head.Plus, s.Head.Minus = own.Plus, own.Minus
+		}
+		if s.Head.Temperature == 0 {
+			s.Head.Temperature = own.Temperature
+		}
+		if s.Head.Tau == 0 {
+			s.Head.Tau, s.Head.Inward = own.Tau, s.Head.Inward || own.Inward
+		}
+		if got := s.Head; got.Plus != own.Plus || got.Minus != own.Minus || orOne(got.Temperature) != orOne(own.Temperature) {
+			fault("Options.Head has entries %d and %d and temperature %v, and the model has %d, %d and %v", got.Plus, got.Minus, orOne(got.Temperature),
+				own.Plus, own.Minus, orOne(own.Temperature))
+		}
+	} else if s.Head.Plus == 0 && s.Head.Minus == 0 {
 		s.Head.Plus, s.Head.Minus = rollout.ValuePlus, rollout.ValueMinus
 	}
-	reward := math.Abs(s.Rollout.SuccessReward)
-	if reward == 0 {
-		reward = 10
+	if s.Rollout.SuccessReward == 0 {
+		s.Rollout.SuccessReward = 10
 	}
-	positive("RMax", &s.RMax, reward)
+	positive("RMax", &s.RMax, math.Abs(s.Rollout.SuccessReward))
 	s.valueWeight = weight("ValueWeight", s.ValueWeight, 0.5)
 	s.qWeight = weight("QWeight", s.QWeight, 0.5)
 	s.klWeight = weight("KLWeight", s.KLWeight, 0.01)
-	s.entropyWeight = weight("EntropyWeight", s.EntropyWeight, 0.001)
+	if s.InvalidPenalty != nil {
+		weight("InvalidPenalty", s.InvalidPenalty, 0)
+	}
+	entropy := 0.001
+	if _, ok := m.(rl.LogitModel); !ok {
+		entropy = 0
+	}
+	s.entropyWeight = weight("EntropyWeight", s.EntropyWeight, entropy)
 	clip := 0.5
 	if a.Values == SharedValues {
 		clip = 0.2
@@ -199,6 +243,9 @@ func (o *Options) read(a Algorithm) (settings, error) {
 	weight("TargetKL", &s.TargetKL, 0)
 	weight("KLTarget", &s.KLTarget, 0)
 	weight("KLHorizon", &s.KLHorizon, 0)
+	if s.KLTarget > 0 && s.klWeight == 0 {
+		fault("Options.KLTarget is %v with KLWeight 0: an adaptive coefficient that is 0 stays 0", s.KLTarget)
+	}
 	if s.EvalEvery == 0 {
 		s.EvalEvery = 5
 	}
@@ -207,15 +254,16 @@ func (o *Options) read(a Algorithm) (settings, error) {
 	}
 	count("EvalTasks", &s.EvalTasks, 0, 0)
 	s.evalTemperature = weight("EvalTemperature", s.EvalTemperature, 0.4)
-	s.temperature = s.Head.Temperature
-	if s.temperature == 0 {
-		s.temperature = 1
-	}
+	s.temperature = orOne(s.Head.Temperature)
 	count("CheckpointEvery", &s.CheckpointEvery, 5, 1)
 	count("Keep", &s.Keep, 3, 1)
 	s.maxResponse = s.Agent.MaxResponse
 	if s.maxResponse == 0 {
 		s.maxResponse = 16
+	}
+	s.history = 2
+	if s.Agent.History != nil {
+		s.history = *s.Agent.History
 	}
 	return s, errors.Join(faults...)
 }
@@ -232,10 +280,16 @@ func (p *Problem) check(s *settings) error {
 		return errors.New("train: Problem.Tokenizer is nil")
 	case a.Credit == nil:
 		return fmt.Errorf("train: algorithm %q has no Credit", a.Name)
+	case s.InvalidPenalty != nil && a.penalised == nil:
+		return fmt.Errorf("train: Options.InvalidPenalty is set, and the Credit of algorithm %q is the caller's own", a.Name)
 	case a.Values > TokenCritic:
 		return fmt.Errorf("train: algorithm %q: Values is %d, want a named value", a.Name, a.Values)
-	case a.Values == SharedValues && (a.TurnLoss || a.Aggregation != loss.TokenMean):
+	case a.Values == SharedValues && (a.TurnLoss || a.Loss != nil || a.Aggregation != loss.TokenMean):
 		return fmt.Errorf("train: algorithm %q: shared values go with the loss of PPO and TokenMean alone", a.Name)
+	case a.TurnLoss && a.Loss != nil:
+		return fmt.Errorf("train: algorithm %q has both Loss and TurnLoss", a.Name)
+	case a.Values == SharedValues && s.Head.Plus == s.Head.Minus:
+		return fmt.Errorf("train: algorithm %q reads values off two reserved entries, and the head has none", a.Name)
 	case (a.Values == TurnCritic || a.Values == TokenCritic) != (p.Critic != nil):
 		return fmt.Errorf("train: algorithm %q: Problem.Critic set is %v, want %v", a.Name, p.Critic != nil, p.Critic == nil)
 	}

@@ -36,6 +36,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"Agent", func(o *Options) { o.Agent.MaxResponse = 1 }, "MaxResponse is 1"},
 		{"Agent", func(o *Options) { o.Agent.MaxLen = 1000 }, "MaxLen is 1000"},
 		{"Agent", func(o *Options) { o.Agent.History = new(-1) }, "History is -1"},
+		{"Agent", func(o *Options) { o.Agent.Temperature = new(1.) }, "Options.Agent.Temperature is set"},
 		{"Rate", func(o *Options) { o.Rate = -1 }, "Rate is -1"},
 		{"Rate", func(o *Options) { o.Rate = nan }, "Rate is NaN"},
 		{"Rate", func(o *Options) { o.Rate = inf }, "Rate is +Inf"},
@@ -45,12 +46,20 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"MiniBatch", func(o *Options) { o.MiniBatch = -1 }, "MiniBatch is -1"},
 		{"PPO", func(o *Options) { o.PPO.ClipLow = 1 }, "PPOOptions.ClipLow"},
 		{"TurnRatio", func(o *Options) { o.TurnRatio.ClipLow = 1 }, "TurnRatioOptions.ClipLow"},
-		{"Head", func(o *Options) { o.Head.Temperature = -1 }, "Temperature"},
+		{"Head", func(o *Options) { o.Head.Temperature = -1 }, "temperature -1"},
 		{"Head", func(o *Options) { o.Head.Tau = nan }, "Tau"},
-		{"Head", func(o *Options) { o.Head.Plus = 99 }, "Options.Head"},
+		{"Head", func(o *Options) { o.Head.Plus = 99 }, "Options.Head has entries 99 and 0"},
+		{"Head", func(o *Options) { o.Head.Plus, o.Head.Minus = rollout.ValueMinus, rollout.ValuePlus }, "Options.Head has entries 8 and 7"},
+		{"Head", func(o *Options) { o.Head.Temperature = 2 }, "temperature 2, and the model has 7, 8 and 1"},
 		{"RMax", func(o *Options) { o.RMax = -1 }, "RMax is -1"},
 		{"RMax", func(o *Options) { o.RMax = inf }, "RMax is +Inf"},
 		{"Rollout", func(o *Options) { o.Rollout.SuccessReward = nan }, "NaN"},
+		{"Rollout", func(o *Options) { o.Rollout.Seed = 1 }, "Options.Rollout has Seed"},
+		{"Rollout", func(o *Options) { o.Rollout.Parallel = 1 }, "Options.Rollout has Seed, Parallel"},
+		{"Rollout", func(o *Options) { o.Rollout.GroupSize = 2 }, "GroupSize"},
+		{"Rollout", func(o *Options) { o.Rollout.Group = func(int, envharness.Task) string { return "" } }, "Options.Rollout has"},
+		{"Rollout", func(o *Options) { o.Rollout.Notes = func(envharness.Task) string { return "" } }, "Options.Rollout has"},
+		{"Rollout", func(o *Options) { o.Rollout.Progress = func(int, int) {} }, "Options.Rollout has"},
 		{"ValueWeight", func(o *Options) { o.ValueWeight = new(-1.) }, "ValueWeight is -1"},
 		{"ValueWeight", func(o *Options) { o.ValueWeight = new(nan) }, "ValueWeight is NaN"},
 		{"QWeight", func(o *Options) { o.QWeight = new(-1.) }, "QWeight is -1"},
@@ -60,6 +69,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"KL", func(o *Options) { o.KL = 99 }, "KLKind is 99"},
 		{"KLTarget", func(o *Options) { o.KLTarget = -1 }, "KLTarget is -1"},
 		{"KLTarget", func(o *Options) { o.KLTarget = nan }, "KLTarget is NaN"},
+		{"KLTarget", func(o *Options) { o.KLTarget, o.KLWeight = .1, new(0.) }, "KLTarget is 0.1 with KLWeight 0"},
 		{"KLHorizon", func(o *Options) { o.KLHorizon = -1 }, "KLHorizon is -1"},
 		{"KLHorizon", func(o *Options) { o.KLTarget, o.KLHorizon = .1, 1 }, "Options.KLHorizon"},
 		{"TargetKL", func(o *Options) { o.TargetKL = -1 }, "TargetKL is -1"},
@@ -78,7 +88,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 	// These take any value; splits and Dir are found to be wrong when they are used.
-	for _, field := range []string{"Seed", "TrainSplit", "Reference", "EvalEvery", "EvalSplit", "Dir", "Metrics", "Clock", "Progress"} {
+	for _, field := range []string{"Seed", "TrainSplit", "SkipFlat", "Reference", "EvalEvery", "EvalSplit", "Dir", "Metrics", "Clock", "Progress"} {
 		covered[field] = true
 	}
 	for field := range reflect.TypeFor[Options]().Fields() {
@@ -111,19 +121,53 @@ func TestDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := (*Options)(nil).read(a)
+		p, _ := tiny(t, tt.algorithm)
+		s, err := (*Options)(nil).read(a, p.Model)
 		if err != nil || tt.reason == "" {
 			t.Fatal(err)
 		}
 		if s.Tasks != tt.tasks || s.Rollouts != tt.rollouts || s.valueClip != tt.clip || s.RMax != 10 || s.Rate != 3e-4 || s.CriticRate != 3e-4 ||
 			s.Epochs != 1 || s.Workers != 1 || s.klWeight != .01 || s.entropyWeight != .001 || s.valueWeight != .5 || s.qWeight != .5 ||
 			s.EvalEvery != 5 || s.EvalSplit != "validation" || s.TrainSplit != "train" || s.evalTemperature != .4 || s.temperature != 1 ||
-			s.CheckpointEvery != 5 || s.Keep != 3 || s.maxResponse != 16 || s.Head.Plus != rollout.ValuePlus || s.Head.Minus != rollout.ValueMinus {
+			s.history != 2 || s.Rollout.SuccessReward != 10 || s.CheckpointEvery != 5 || s.Keep != 3 || s.maxResponse != 16 || s.Head.Plus != rollout.ValuePlus || s.Head.Minus != rollout.ValueMinus {
 			t.Errorf("%s: %+v", tt.algorithm, s)
 		}
-		s, err = (&Options{Rate: 2, Rollout: rollout.Options{SuccessReward: -3}, EvalTemperature: new(0.0), KLWeight: new(0.0)}).read(a)
-		if err != nil || s.CriticRate != 2 || s.RMax != 3 || s.evalTemperature != 0 || s.klWeight != 0 {
+		s, err = (&Options{Rate: 2, Rollout: rollout.Options{SuccessReward: -3}, EvalTemperature: new(0.0), KLWeight: new(0.0)}).read(a, p.Model)
+		if err != nil || s.CriticRate != 2 || s.Rollout.SuccessReward != -3 || s.RMax != 3 || s.evalTemperature != 0 || s.klWeight != 0 {
 			t.Errorf("%s: %+v, %v", tt.algorithm, s, err)
+		}
+		m := p.Model.(*backbone.Model)
+		if s, err = (*Options)(nil).read(a, plain{m, m}); err != nil || s.entropyWeight != 0 || s.Head.Plus != rollout.ValuePlus || s.Head.Minus != rollout.ValueMinus {
+			t.Errorf("%s without logits: %+v, %v", tt.algorithm, s, err)
+		}
+	}
+}
+
+// What Options.Head leaves out is the model's, field by field.
+func TestHeadIsTheModels(t *testing.T) {
+	own := loss.Head{Plus: 9, Minus: 5, Temperature: 2, Tau: 3, Inward: true}
+	for _, tt := range []struct {
+		name        string
+		model, head loss.Head
+		want        loss.Head
+		reason      string
+	}{
+		{"nothing", own, loss.Head{}, own, "all of the model's"},
+		{"entries", own, loss.Head{Plus: 9, Minus: 5}, own, "they agree"},
+		{"temperature", own, loss.Head{Temperature: 2}, own, "it agrees"},
+		{"read-out", own, loss.Head{Tau: 1}, loss.Head{Plus: 9, Minus: 5, Temperature: 2, Tau: 1}, "it is the loss's alone, and may differ"},
+		{"inward", loss.Head{Plus: 9, Minus: 5}, loss.Head{Inward: true}, loss.Head{Plus: 9, Minus: 5, Inward: true}, "the same"},
+		{"no entries", loss.Head{}, loss.Head{}, loss.Head{}, "they are not made up"},
+		{"one is zero", loss.Head{}, loss.Head{Temperature: 1}, loss.Head{Temperature: 1}, "zero means 1"},
+	} {
+		a, err := Find("grpo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := (&Options{Head: tt.head}).read(a, modelWith(t, 20, tt.model))
+		s.Head.Temperature, tt.want.Temperature = orOne(s.Head.Temperature), orOne(tt.want.Temperature)
+		if err != nil || s.Head != tt.want || tt.reason == "" {
+			t.Errorf("%s: %+v, %v, want %+v", tt.name, s.Head, err, tt.want)
 		}
 	}
 }
@@ -144,7 +188,7 @@ func TestProblemIsChecked(t *testing.T) {
 		{"small model", "grpo", func(p *Problem, _ *Options) { p.Model = tinyModel(t, 9, 4, 1) }, "want at least the", "words without a logit"},
 		{"no credit", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Credit = nil }, "no Credit", "an algorithm is its credit"},
 		{"bad credit", "grpo", func(p *Problem, _ *Options) {
-			p.Algorithm.Credit = bind(rl.GRPO, &rl.GRPOOptions{Norm: rl.Norm{Eps: new(-1.)}})
+			p.Algorithm.Credit = bind(rl.GRPO, rl.GRPOOptions{Norm: rl.Norm{Eps: new(-1.)}})
 		}, "Eps", "its options are checked at once"},
 		{"values", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Values = 9 }, "Values is 9", "no such source"},
 		{"aggregation", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Aggregation = 99 }, "ggregation", "no such aggregation"},
@@ -158,6 +202,13 @@ func TestProblemIsChecked(t *testing.T) {
 		}, "Problem.Critic set is true", "nobody trains it"},
 		{"shared values with another loss", "sapo", func(p *Problem, _ *Options) { p.Algorithm.TurnLoss = true }, "shared values", "the joint loss is PPO's"},
 		{"shared values with another mean", "sapo", func(p *Problem, _ *Options) { p.Algorithm.Aggregation = loss.SeqMeanTokenSum }, "shared values", "it is a mean"},
+		{"shared values with a loss of the caller's", "sapo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, "shared values", "the joint loss is PPO's"},
+		{"shared values without entries", "sapo", func(p *Problem, _ *Options) {
+			p.Model = modelWith(t, p.Tokenizer.Vocab(), loss.Head{})
+		}, "the head has none", "there is nothing to read them off"},
+		{"two losses", "gagpo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, "both Loss and TurnLoss", "which of them"},
+		{"bad loss", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(&loss.CISPOOptions{ClipHigh: -1}) }, "CISPOOptions.ClipHigh",
+			"its options are checked at once"},
 		{"no tasks", "grpo", func(p *Problem, o *Options) { p.Algorithm.Tasks, o.Tasks = 0, 0 }, "Tasks", "an algorithm says how many"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -178,9 +229,10 @@ func TestProblemIsChecked(t *testing.T) {
 		reason          string
 	}{
 		{"shared values", "sapo", func(o *Options, m *backbone.Model) { o.Reference = m.Freeze() }, "reads values off logits", "a service gives none"},
-		{"entropy", "grpo", func(o *Options, m *backbone.Model) { o.Reference = m.Freeze() }, "EntropyWeight", "nor an entropy"},
-		{"reference", "grpo", func(o *Options, _ *backbone.Model) { o.EntropyWeight = new(0.0) }, "KLWeight", "nor a copy of itself"},
-		{"none of them", "grpo", func(o *Options, _ *backbone.Model) { o.EntropyWeight, o.KLWeight = new(0.0), new(0.0) }, "", "that is enough"},
+		{"entropy", "grpo", func(o *Options, m *backbone.Model) { o.Reference, o.EntropyWeight = m.Freeze(), new(.1) }, "EntropyWeight", "nor an entropy"},
+		{"reference", "grpo", func(*Options, *backbone.Model) {}, "KLWeight", "nor a copy of itself"},
+		{"with a reference", "grpo", func(o *Options, m *backbone.Model) { o.Reference = m.Freeze() }, "", "without logits there is no entropy by default"},
+		{"no divergence", "grpo", func(o *Options, _ *backbone.Model) { o.KLWeight = new(0.0) }, "", "it needs no reference"},
 	} {
 		t.Run("plain model, "+tt.name, func(t *testing.T) {
 			p, o := tiny(t, tt.algorithm)

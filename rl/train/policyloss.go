@@ -94,9 +94,12 @@ func mean(p part, weights []float64) part {
 func (t *Trainer) tokenLoss(p *part, grad []float64, mb *loss.Batch, lo, hi int) error {
 	b := loss.Batch{LogProb: mb.LogProb[lo:hi], OldLogProb: mb.OldLogProb[lo:hi], Advantage: mb.Advantage[lo:hi], Weight: mb.Weight[lo:hi]}
 	var err error
-	if t.algorithm.TurnLoss {
+	switch {
+	case t.algorithm.Loss != nil:
+		p.policy, p.stats, err = t.algorithm.Loss(grad, b)
+	case t.algorithm.TurnLoss:
 		p.policy, p.stats, err = loss.TurnRatio(grad, b, make([]int, hi-lo), &t.s.TurnRatio)
-	} else {
+	default:
 		p.policy, p.stats, err = loss.PPO(grad, b, &t.s.PPO)
 	}
 	if err != nil || t.kl.Beta == 0 || len(mb.RefLogProb) == 0 {

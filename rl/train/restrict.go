@@ -23,15 +23,19 @@ func look(head loss.Head, s *rl.Sequence, j int, z, grad []float64) view {
 	if j >= len(s.Allowed) || len(s.Allowed[j]) == 0 {
 		return v
 	}
-	v.ids = append([]int{head.Plus, head.Minus}, s.Allowed[j]...)
-	v.head.Plus, v.head.Minus = 0, 1
+	first := 0
+	if head.Plus != head.Minus {
+		v.ids = append(v.ids, head.Plus, head.Minus)
+		v.head.Plus, v.head.Minus, first = 0, 1, 2
+	}
+	v.ids = append(v.ids, s.Allowed[j]...)
 	v.z = make([]float64, len(v.ids))
 	if grad != nil {
 		v.dz = make([]float64, len(v.ids))
 	}
 	for k, id := range v.ids {
 		v.z[k] = z[id]
-		if k >= 2 && id == s.Tokens[s.Start+j] {
+		if k >= first && id == s.Tokens[s.Start+j] {
 			v.action = k
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
 	"github.com/throughline-go/throughline/rl"
@@ -102,7 +104,7 @@ func TestEvaluateChangesNothing(t *testing.T) {
 			for _, split := range []string{"train", "test", "validation"} {
 				a, err := tr.Evaluate(t.Context(), split)
 				b, err2 := tr.Evaluate(t.Context(), split)
-				if err != nil || err2 != nil || a != b || a.Split != split || a.Tasks == 0 || a.Turns < 1 || a.Turns > 5 || a.Tokens < a.Turns {
+				if err != nil || err2 != nil || !cmp.Equal(a, b) || a.Split != split || a.Tasks == 0 || a.Turns < 1 || a.Turns > 5 || a.Tokens < a.Turns {
 					t.Fatalf("%+v, %v; %+v, %v", a, err, b, err2)
 				}
 			}
@@ -215,6 +217,49 @@ func TestCheckpointFolder(t *testing.T) {
 	}
 }
 
+// The checkpoints of another run are neither written over nor removed, and those of a run that was taken back are.
+func TestCheckpointFolderOwner(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	start := func(dir string, seed uint64, iterations int) *Trainer {
+		p, o := tiny(t, "grpo")
+		o.Dir, o.CheckpointEvery, o.Keep, o.Iterations, o.EvalEvery, o.Seed = dir, 1, 3, iterations, -1, seed
+		return newTrainer(t, p, o)
+	}
+	four := []string{"iteration-000004.ckpt", "iteration-000003.ckpt", "iteration-000002.ckpt"}
+	run(t, start(dir, 7, 4), 0)
+	run(t, start(other, 8, 1), 0)
+
+	tr := start(dir, 8, 2) // it has loaded none of them
+	before := bytesOf(t, tr)
+	if err := failsWith(t, tr.Run(t.Context())); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("another run's folder: %v", err)
+	}
+	same(t, "state", before, bytesOf(t, tr))
+	if err := tr.Load(filepath.Join(other, "iteration-000001.ckpt")); err != nil { // from elsewhere
+		t.Fatal(err)
+	}
+	if err := failsWith(t, tr.Run(t.Context())); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("another run's folder, after a checkpoint from elsewhere: %v", err)
+	}
+	if got := names(t, dir); !slices.Equal(got, four) {
+		t.Errorf("checkpoints %q, want %q", got, four)
+	}
+
+	tr = start(dir, 7, 3)
+	if err := tr.Load(filepath.Join(dir, four[2])); err != nil {
+		t.Fatal(err)
+	}
+	run(t, tr, 0)
+	if got := names(t, dir); !slices.Equal(got, four[1:]) {
+		t.Errorf("taken back to 2 and gone on to 3: checkpoints %q, want %q", got, four[1:])
+	}
+	again := start(dir, 7, 3)
+	if n, err := again.LoadLatest(); n != 3 || err != nil {
+		t.Errorf("latest: %d, %v", n, err)
+	}
+	same(t, "latest", bytesOf(t, tr), bytesOf(t, again))
+}
+
 // A folder that cannot be made ends the run, without a trace of the iteration.
 func TestCheckpointFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
@@ -262,6 +307,10 @@ func TestCheckpointOfAnotherRun(t *testing.T) {
 		{"rewards", func(_ *Problem, o *Options) { o.Rollout.Rewards = rollout.RewardWorld }, false, "other returns"},
 		{"reference", func(p *Problem, o *Options) { o.Reference = tinyModel(t, p.Tokenizer.Vocab(), 6, 1).Freeze() }, false, "a reference of the caller's"},
 		{"notes", func(p *Problem, _ *Options) { p.Notes = func(envharness.Task) string { return "red" } }, false, "other contexts"},
+		{"states", func(_ *Problem, o *Options) { o.Rollout.States = rollout.ShownTexts }, false, "other groups of turns"},
+		{"flat groups", func(_ *Problem, o *Options) { o.SkipFlat = true }, false, "another loss"},
+		{"loss", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, false, "another loss"},
+		{"response", func(_ *Problem, o *Options) { o.Agent.Candidates = false }, false, "other choices"},
 		{"evaluation", func(_ *Problem, o *Options) { o.EvalEvery = 3 }, false, "another best model"},
 		{"algorithm", func(p *Problem, _ *Options) { p.Algorithm.Name = "mine" }, false, "other credit"},
 		{"stacks", func(p *Problem, _ *Options) { p.Stacks = [][]envharness.Component{nil, nil} }, false, "other worlds"},
@@ -301,6 +350,34 @@ func TestCheckpointOfAnotherRun(t *testing.T) {
 			}
 			same(t, "state", before, bytesOf(t, tr))
 		})
+	}
+}
+
+// What is left out and what is given as its default are the same run; a parser makes another one.
+func TestConfigOfDefaults(t *testing.T) {
+	config := func(change func(*Options)) string {
+		p, o := tiny(t, "grpo")
+		o.Agent = rollout.AgentOptions{MaxLen: 32}
+		change(o)
+		c, err := newTrainer(t, p, o).config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	left := config(func(*Options) {})
+	if given := config(func(o *Options) {
+		o.Agent.History, o.Agent.MaxResponse, o.Rollout.SuccessReward = new(2), 16, 10
+		o.EvalSplit, o.TrainSplit, o.KLWeight, o.EvalTemperature = "validation", "train", new(.01), new(.4)
+	}); given != left {
+		t.Error("defaults that are written out make another run")
+	}
+	if parsed := config(func(o *Options) {
+		o.Agent.Parse = func(response string, _ envharness.Turn) (envharness.Action, error) {
+			return envharness.Action{Name: response}, nil
+		}
+	}); parsed == left {
+		t.Error("a parser makes no other run")
 	}
 }
 

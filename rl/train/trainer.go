@@ -26,6 +26,7 @@ type Trainer struct {
 	lists     map[string][]envharness.Task
 	counters
 	kl   loss.KLController
+	owns bool   // the checkpoints in Options.Dir are of this run
 	best []byte // the model at the best evaluation; nil before the first one, or if it cannot be saved
 }
 
@@ -43,9 +44,12 @@ type counters struct {
 
 // New returns a trainer, or an error that names all that is wrong with the problem and its options. It runs nothing.
 func New(p Problem, o *Options) (*Trainer, error) {
-	s, err := o.read(p.Algorithm)
+	s, err := o.read(p.Algorithm, p.Model)
 	if err := errors.Join(err, p.check(&s)); err != nil {
 		return nil, err
+	}
+	if s.InvalidPenalty != nil {
+		p.Algorithm.Credit = p.Algorithm.penalised(s.InvalidPenalty)
 	}
 	t := &Trainer{problem: p, algorithm: p.Algorithm, s: s, model: p.Model, critic: p.Critic, reference: s.Reference, lists: map[string][]envharness.Task{},
 		kl: loss.KLController{Beta: s.klWeight, Adaptive: s.KLTarget > 0, Target: s.KLTarget, Horizon: s.KLHorizon}}
@@ -54,9 +58,12 @@ func New(p Problem, o *Options) (*Trainer, error) {
 	}
 	// Estimators and losses check their options also when there is nothing to do.
 	c, errCredit := p.Algorithm.Credit(nil, nil)
-	var errWeights, errShared error
+	var errWeights, errShared, errLoss error
 	if errCredit == nil {
 		_, errWeights = loss.NewBatch(nil, nil, c, t.weights())
+	}
+	if p.Algorithm.Loss != nil {
+		_, _, errLoss = p.Algorithm.Loss(nil, loss.Batch{})
 	}
 	_, _, errPPO := loss.PPO(nil, loss.Batch{}, &s.PPO)
 	_, _, errTurn := loss.TurnRatio(nil, loss.Batch{}, nil, &s.TurnRatio)
@@ -73,7 +80,7 @@ func New(p Problem, o *Options) (*Trainer, error) {
 	if errBeta != nil {
 		errBeta = fmt.Errorf("Options.KLHorizon: %w", errBeta)
 	}
-	if err := errors.Join(errCredit, errWeights, errPPO, errTurn, errKL, errHead, errShared, errBeta); err != nil {
+	if err := errors.Join(errCredit, errWeights, errLoss, errPPO, errTurn, errKL, errHead, errShared, errBeta); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	return t, nil
@@ -169,13 +176,15 @@ func (t *Trainer) iterate(ctx context.Context, it *Iteration, times *Seconds) er
 	if err != nil {
 		return err
 	}
-	it.Credit, it.Trajectories = &d, b.trajectories
+	it.Credit, it.Trajectories, it.Traces = &d, b.trajectories, traces(episodes)
 	it.Beta = t.kl.Beta
 	if err := t.update(ctx, b, c, it); err != nil {
 		return err
 	}
-	if err := t.kl.Update(it.KL, len(episodes)); err != nil {
-		return err
+	if it.Steps > 0 { // else there was nothing to measure
+		if err := t.kl.Update(it.KL, len(episodes)); err != nil {
+			return err
+		}
 	}
 	done(&times.Update)
 	t.iteration = it.Number
@@ -204,12 +213,15 @@ func (t *Trainer) evaluate(ctx context.Context, it *Iteration, times *Seconds) e
 	done(&times.Evaluation)
 	it.Evaluation = &e
 	if t.evaluated == 0 || e.Success > t.bestSuccess+t.s.MinDelta {
+		t.stale = 0
+	} else if t.stale++; t.s.Patience > 0 && t.stale >= t.s.Patience && t.done == "" {
+		t.done = "patience"
+	}
+	if t.evaluated == 0 || e.Success > t.bestSuccess {
 		if t.best, err = saved(t.model); err != nil {
 			return err
 		}
-		it.Best, t.bestSuccess, t.stale = true, e.Success, 0
-	} else if t.stale++; t.s.Patience > 0 && t.stale >= t.s.Patience && t.done == "" {
-		t.done = "patience"
+		it.Best, t.bestSuccess = true, e.Success
 	}
 	t.evaluated++
 	return nil
@@ -263,6 +275,7 @@ func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, e
 		if err != nil {
 			return nil, err
 		}
+		exclude(es)
 		episodes = append(episodes, es...)
 	}
 	if err := spoilt(episodes); err != nil {
@@ -272,8 +285,8 @@ func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, e
 	return episodes, nil
 }
 
-// RestoreBest puts the parameters of the best evaluation so far into the model, and the optimiser's state with them. The run can go on from
-// there.
+// RestoreBest puts the parameters of the best evaluation so far into the model, and the optimiser's state with them; a critic apart stays as it
+// is. The run can go on from there.
 func (t *Trainer) RestoreBest() error {
 	if t.best == nil {
 		return errors.New("train: there is no best evaluation to go back to")

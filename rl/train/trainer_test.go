@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/sim"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/backbone"
 	"github.com/throughline-go/throughline/rl/loss"
@@ -174,6 +175,116 @@ func TestSpoiltEpisodes(t *testing.T) {
 				t.Errorf("%d of %d excluded, %d voters", it.Excluded, it.Episodes, it.Credit.Voters)
 			}
 		})
+	}
+}
+
+// mute makes a world that offers no actions after a step of some tasks, so that an agent that has to choose cannot go on.
+func mute(w envharness.World, bad func(task string) bool) envharness.World {
+	open := w.New
+	w.New = func(ctx context.Context) (envharness.Environment, error) {
+		env, err := open(ctx)
+		return &silent{down{Env: env.(*sim.Env), bad: bad}}, err
+	}
+	return w
+}
+
+type silent struct{ down }
+
+func (s *silent) Step(ctx context.Context, a envharness.Action) (envharness.Transition, error) {
+	tr, err := s.Env.Step(ctx, a)
+	if s.bad(s.task) {
+		tr.Observation.Actions = nil
+	}
+	return tr, err
+}
+
+// An episode that the agent ends by an error says nothing of the model: it has no vote and no success, and more than a fifth of them are an error.
+func TestAgentErrors(t *testing.T) {
+	for _, name := range []string{"ppo", "sapo", "grpo"} {
+		p, o := tiny(t, name)
+		bad := func(task string) bool { return task == "brr" || task == "brb" }
+		p.World = mute(p.World, func(task string) bool { return bad(task) })
+		o.Tasks, o.Rollouts, o.EvalEvery = 5, 2, -1
+		tr := newTrainer(t, p, o)
+		all := 0
+		for _, it := range run(t, tr, 3) {
+			judged, passed := 0, 0
+			for i, tj := range it.Trajectories {
+				failed := it.Traces[i].End == envharness.EndAgentError
+				if failed != (tj.Excluded == "agent_error") || failed && (tj.FinalValue != nil || tj.Task != "brr") {
+					t.Errorf("%s: %q ends by %q, excluded %q, final value %v", name, tj.ID, it.Traces[i].End, tj.Excluded, tj.FinalValue)
+				}
+				if !failed {
+					judged++
+					if *tj.Success {
+						passed++
+					}
+				}
+			}
+			if it.Excluded != 10-judged || it.Credit.Voters != judged || it.Success != float64(passed)/float64(judged) {
+				t.Errorf("%s: %d excluded, %d voters, success %v, want %d, %d and %d of it", name, it.Excluded, it.Credit.Voters, it.Success, 10-judged, judged, passed)
+			}
+			all += it.Excluded
+		}
+		if all == 0 {
+			t.Fatalf("%s: no such episode", name)
+		}
+		if e, err := tr.Evaluate(t.Context(), "train"); err != nil || e.Failed > 1 {
+			t.Errorf("%s: evaluation %+v, %v", name, e, err)
+		}
+		before := bytesOf(t, tr)
+		bad = func(string) bool { return true }
+		_, evaluated := tr.Evaluate(t.Context(), "train")
+		for _, err := range []error{failsWith(t, tr.Run(t.Context())), evaluated} {
+			if err == nil || !strings.Contains(err.Error(), "agent_error") || !strings.Contains(err.Error(), "no admissible") {
+				t.Errorf("%s: error %v, want one with the end and its cause", name, err)
+			}
+		}
+		same(t, "state", before, bytesOf(t, tr))
+	}
+}
+
+// What was played is told, episode by episode.
+func TestTraces(t *testing.T) {
+	p, o := tiny(t, "grpo")
+	o.Iterations, o.EvalEvery = 1, 1
+	its := run(t, newTrainer(t, p, o), 0)
+	for _, it := range its {
+		if n := len(it.Evaluation.Traces); n != it.Evaluation.Tasks || n != 2 {
+			t.Errorf("iteration %d: %d traces of an evaluation of %d tasks", it.Number, n, it.Evaluation.Tasks)
+		}
+		if len(it.Traces) != len(it.Trajectories) {
+			t.Fatalf("iteration %d: %d traces, %d trajectories", it.Number, len(it.Traces), len(it.Trajectories))
+		}
+		for i, trace := range it.Traces {
+			if tj := it.Trajectories[i]; trace.Task.ID != tj.Task || len(trace.Turns) != len(tj.Turns) || (trace.Verdict.Status == envharness.Pass) != *tj.Success {
+				t.Errorf("iteration %d: trace %d is of %q, its trajectory of %q", it.Number, i, trace.Task.ID, tj.Task)
+			}
+		}
+	}
+	if its[0].Traces != nil || len(its[1].Traces) != 8 {
+		t.Errorf("%d and %d traces", len(its[0].Traces), len(its[1].Traces))
+	}
+}
+
+// The metrics tell how far the policy and its values have gone from the old ones.
+func TestDistances(t *testing.T) {
+	for _, name := range []string{"sapo", "ppo", "gagpo"} {
+		for _, clip := range []float64{0, 1e-9, 1e9} {
+			p, o := tiny(t, name)
+			o.Epochs, o.MiniBatch, o.EvalEvery, o.Rate, o.ValueClip = 3, 0, -1, .05, &clip
+			it := run(t, newTrainer(t, p, o), 1)[0]
+			// In gagpo all tokens of a turn have one ratio.
+			if !(it.ESS > 0 && it.ESS <= 1) || (it.ESS == 1) != p.Algorithm.TurnLoss || it.MeanKL == 0 || !(it.ApproxKL > 0) {
+				t.Errorf("%s: effective sample size %v, mean KL %v and %v", name, it.ESS, it.MeanKL, it.ApproxKL)
+			}
+			// Two of the three passes are with values that have moved.
+			v := clip == 1e-9 && p.Algorithm.Values != NoValues
+			q := v && p.Algorithm.Values == SharedValues
+			if (it.ClippedV > .5 && it.ClippedV <= .67) != v || (it.ClippedQ > .5 && it.ClippedQ <= .67) != q || !v && it.ClippedV != 0 || !q && it.ClippedQ != 0 {
+				t.Errorf("%s, clip %v: %v of V clipped, %v of Q", name, clip, it.ClippedV, it.ClippedQ)
+			}
+		}
 	}
 }
 
@@ -365,8 +476,14 @@ func TestEnds(t *testing.T) {
 
 // RestoreBest brings back the model of the best evaluation, which later training does not change.
 func TestRestoreBest(t *testing.T) {
+	for _, delta := range []float64{0, 1} { // which patience alone minds
+		restoreBest(t, delta)
+	}
+}
+
+func restoreBest(t *testing.T, delta float64) {
 	p, o := tiny(t, "ppo")
-	o.EvalEvery, o.Iterations, o.Rate = 1, 6, .05
+	o.EvalEvery, o.Iterations, o.Rate, o.MinDelta, o.Seed = 1, 6, .05, delta, 2
 	tr := newTrainer(t, p, o)
 	if err := tr.RestoreBest(); err == nil {
 		t.Error("no error before the first evaluation")
@@ -388,8 +505,8 @@ func TestRestoreBest(t *testing.T) {
 			n++
 		}
 	}
-	if n == 7 {
-		t.Fatal("every evaluation is better than those before it: nothing to be tested")
+	if n == 1 || n == 7 {
+		t.Fatalf("%d of 7 evaluations are better than those before them: nothing to be tested", n)
 	}
 	if err := tr.RestoreBest(); err != nil {
 		t.Fatal(err)
@@ -458,9 +575,11 @@ func TestNothingToLearn(t *testing.T) {
 	}
 	m := p.Model.(*backbone.Model)
 	before := parameters(m)
-	it := run(t, newTrainer(t, p, o), 2)[1]
-	if it.Steps != 0 || farthest(t, before, parameters(m)) != 0 {
-		t.Errorf("%d steps", it.Steps)
+	o.KLTarget, o.KLHorizon = .1, 20
+	for _, it := range run(t, newTrainer(t, p, o), 4)[1:] {
+		if it.Steps != 0 || farthest(t, before, parameters(m)) != 0 || it.Beta != .01 { // no divergence was measured
+			t.Errorf("%d steps, beta %v", it.Steps, it.Beta)
+		}
 	}
 	failing := errors.New("no credit today")
 	p, o = tiny(t, "grpo")
@@ -564,9 +683,9 @@ func TestFirstStepIsOnPolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Model = m
-			o.Head.Temperature, o.Epochs, o.MiniBatch, o.EvalEvery = temperature, 1, 0, -1
+			o.Epochs, o.MiniBatch, o.EvalEvery = 1, 0, -1
 			it := run(t, newTrainer(t, p, o), 1)[0]
-			if math.Abs(it.ApproxKL) > 1e-12 || math.Abs(it.KL) > 1e-12 || it.ClipFraction != 0 || !(it.Entropy > 0) || it.Entropy > math.Log(3) {
+			if math.Abs(it.ApproxKL) > 1e-12 || math.Abs(it.MeanKL) > 1e-12 || math.Abs(it.ESS-1) > 1e-12 || it.ClippedV != 0 || it.ClippedQ != 0 || math.Abs(it.KL) > 1e-12 || it.ClipFraction != 0 || !(it.Entropy > 0) || it.Entropy > math.Log(3) {
 				t.Errorf("%s at %v: KL %v to the old policy, %v to the reference, %v clipped, entropy %v",
 					name, temperature, it.ApproxKL, it.KL, it.ClipFraction, it.Entropy)
 			}
@@ -733,6 +852,43 @@ func TestClockAndProgress(t *testing.T) {
 	for k, it := range run(t, newTrainer(t, p, o), 3) {
 		if diff := cmp.Diff(its[k], it, cmpopts.IgnoreFields(Iteration{}, "Seconds")); diff != "" || it.Seconds != nil {
 			t.Errorf("without a clock (-with +without):\n%s", diff)
+		}
+	}
+}
+
+// A fifth of the episodes may be of no use, and not one more.
+func TestSpoiltShare(t *testing.T) {
+	for _, tt := range []struct {
+		bad, all int
+		fails    bool
+	}{{0, 0, false}, {0, 4, false}, {1, 4, true}, {1, 5, false}, {2, 9, true}, {2, 10, false}, {4, 4, true}} {
+		episodes := make([]rollout.Episode, tt.all)
+		for i := range tt.bad {
+			episodes[i].Trajectory.Excluded = "timeout"
+		}
+		if err := spoilt(episodes); (err != nil) != tt.fails || err != nil && !strings.Contains(err.Error(), "timeout") {
+			t.Errorf("%d of %d: error %v", tt.bad, tt.all, err)
+		}
+	}
+}
+
+// Patience counts evaluations in a row: a better one starts it anew.
+func TestPatienceStartsAnew(t *testing.T) {
+	p, o := tiny(t, "grpo")
+	o.Patience = 2
+	tr := newTrainer(t, p, o)
+	tr.evaluated, tr.bestSuccess, tr.stale = 1, -1, 1
+	for k, want := range []struct {
+		best  bool
+		stale int
+		done  string
+	}{{true, 0, ""}, {false, 1, ""}, {false, 2, "patience"}} {
+		var it Iteration
+		if err := tr.evaluate(t.Context(), &it, &Seconds{}); err != nil {
+			t.Fatal(err)
+		}
+		if it.Best != want.best || tr.stale != want.stale || tr.done != want.done {
+			t.Errorf("evaluation %d: best is %v, stale %d, done %q, want %+v", k, it.Best, tr.stale, tr.done, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/loss"
@@ -34,6 +35,7 @@ func sum(parts []part) part {
 		s.stats.ZeroGradient += n * p.stats.ZeroGradient
 		s.stats.MeanKL += n * p.stats.MeanKL
 		s.stats.ApproxKL += n * p.stats.ApproxKL
+		s.stats.ESS += n * p.stats.ESS
 		weight += n
 		values += readouts(&s.v, &p.v)
 		qvalues += readouts(&s.qv, &p.qv)
@@ -43,6 +45,7 @@ func sum(parts []part) part {
 		s.stats.ZeroGradient /= weight
 		s.stats.MeanKL /= weight
 		s.stats.ApproxKL /= weight
+		s.stats.ESS /= weight
 	}
 	if values > 0 {
 		s.v.Saturated /= values
@@ -67,7 +70,7 @@ func readouts(s, p *loss.ReadoutStats) float64 {
 
 // weights returns how tokens are weighed.
 func (t *Trainer) weights() *loss.WeightOptions {
-	return &loss.WeightOptions{Aggregation: t.algorithm.Aggregation, TurnSequences: true, Length: t.s.maxResponse}
+	return &loss.WeightOptions{Aggregation: t.algorithm.Aggregation, TurnSequences: true, Length: t.s.maxResponse, SkipFlat: t.s.SkipFlat}
 }
 
 // update runs the epochs of one iteration over a batch with its credit, and notes what became of them.
@@ -120,11 +123,47 @@ func (t *Trainer) update(ctx context.Context, b *batch, c *rl.Credit, it *Iterat
 	return nil
 }
 
+// sums sets the weights of a mini-batch under an aggregation that adds up the tokens of a sequence: the mean is over the sequences of the
+// mini-batch, and a constant stays, where Batch.Take, which keeps the sum of the weights, would let long sequences make all others lighter.
+func (t *Trainer) sums(b *batch, at []int, all []float64, mb *loss.Batch, positions []int) {
+	factor := 1.0
+	switch t.algorithm.Aggregation {
+	case loss.SeqSumNorm:
+	case loss.SeqMeanTokenSum, loss.SeqMeanTokenSumNorm:
+		counts := func(i int) bool { return weighty(all[b.offset[i]:b.offset[i+1]]) }
+		whole, part := 0, 0
+		for i := range b.rows {
+			if counts(i) {
+				whole++
+			}
+		}
+		for _, i := range at {
+			if counts(i) {
+				part++
+			}
+		}
+		factor = float64(whole) / float64(max(1, part))
+	default:
+		return
+	}
+	for k, j := range positions {
+		mb.Weight[k] = factor * all[j]
+	}
+}
+
+// weighty reports whether any weight is above 0.
+func weighty(weights []float64) bool {
+	return slices.ContainsFunc(weights, func(w float64) bool { return w > 0 })
+}
+
 // counted returns the rows that something is learnt from.
 func (t *Trainer) counted(b *batch, c *rl.Credit, tokens *loss.Batch, shared []loss.SAPOTurn, targets *loss.ValueBatch) []int {
 	var at []int
 	for _, i := range b.readable() {
 		counts := c.Vote[i] && b.offset[i] < b.offset[i+1]
+		if shared == nil { // a trajectory that is skipped has votes, and weights of 0
+			counts = weighty(tokens.Weight[b.offset[i]:b.offset[i+1]])
+		}
 		if shared != nil {
 			counts = counts || !shared[i].NoV || !shared[i].NoQ
 		}
@@ -153,6 +192,7 @@ func (t *Trainer) step(ctx context.Context, b *batch, at []int, tokens *loss.Bat
 		}
 		var mb *loss.Batch
 		if mb, err = tokens.Take(nil, positions); err == nil {
+			t.sums(b, at, tokens.Weight, mb, positions)
 			p, err = t.policyLoss(ctx, b, at, mb)
 		}
 	}

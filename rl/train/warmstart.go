@@ -32,8 +32,9 @@ func (t *Trainer) Demonstrate(ctx context.Context, n int) ([]rollout.Episode, er
 }
 
 // WarmStart imitates demonstrations, episodes with the tokens of a teacher as [rollout.Demonstrations] makes them: it minimises the mean negative
-// log-probability of their tokens by the model's own optimiser. Call it before Run. It returns that mean over the last epoch, in nats. Episodes
-// that did not pass are left out. An error, that of ctx among them, leaves the model as it was, if it can be restored (see [Model]).
+// log-probability of their tokens by the model's own optimiser. Call it before Run. It returns that mean over the last epoch, in nats. The rate
+// rises over the first ten steps. The optimiser goes on from there in Run, with the moments that it has. Episodes that did not pass are left out.
+// An error, that of ctx among them, leaves the model as it was, if it can be restored (see [Model]).
 func (t *Trainer) WarmStart(ctx context.Context, demonstrations []rollout.Episode, o *WarmStartOptions) (nats float64, err error) {
 	if o == nil {
 		o = &WarmStartOptions{}
@@ -61,8 +62,8 @@ func (t *Trainer) WarmStart(ctx context.Context, demonstrations []rollout.Episod
 	}
 	b := newBatch(passed)
 	at := b.readable()
-	if len(at) == 0 {
-		return 0, fmt.Errorf("train: none of %d demonstrations passed", len(demonstrations))
+	if len(at) == 0 || len(b.place) == 0 {
+		return 0, fmt.Errorf("train: none of %d demonstrations passed with trainable tokens", len(demonstrations))
 	}
 	undo, err := t.snapshot()
 	if err != nil {

@@ -29,6 +29,11 @@ func run(ctx context.Context, s settings, jobs int, out string, measure, quick b
 			return nil, err
 		}
 	}
+	for _, r := range done {
+		if r.Seed > uint64(s.Seeds) {
+			return nil, fmt.Errorf("%s has runs of seed %d: -seeds %d would drop them", out, r.Seed, s.Seeds)
+		}
+	}
 	results := map[job]*result{}
 	for i := range done {
 		for _, w := range s.Worlds {

@@ -20,6 +20,7 @@ type settings struct {
 	Rate       float64        `json:"rate"`
 	Epochs     int            `json:"epochs"`
 	MiniBatch  int            `json:"mini_batch"` // turns
+	Penalty    float64        `json:"invalid_penalty"`
 	EvalEvery  int            `json:"eval_every"` // iterations
 	EvalTasks  int            `json:"eval_tasks"`
 
@@ -64,9 +65,8 @@ func (s *settings) study(w worldSetting, algorithm string, seed uint64) study.Co
 		World: w.Name, Algorithm: algorithm, Dim: s.Dim, Heads: s.Heads, Layers: s.Layers, Demos: w.Demos,
 		Warm: train.WarmStartOptions{Epochs: s.WarmEpochs, Rate: s.WarmRate},
 		Options: train.Options{
-			Seed: seed, Workers: 1, Tasks: s.tasks, MaxEnvSteps: w.EnvSteps, Agent: rollout.AgentOptions{History: new(w.History), Candidates: s.Candidates},
-			Rollout: rollout.Options{States: rollout.ShownTexts}, // the texts of these worlds hold the whole state
-			Rate:    s.Rate, Epochs: s.Epochs, MiniBatch: s.MiniBatch, EvalEvery: s.EvalEvery, EvalTasks: s.EvalTasks,
+			Seed: seed, Workers: 1, Tasks: s.tasks, InvalidPenalty: &s.Penalty, MaxEnvSteps: w.EnvSteps, Agent: rollout.AgentOptions{History: new(w.History), Candidates: s.Candidates},
+			Rate: s.Rate, Epochs: s.Epochs, MiniBatch: s.MiniBatch, EvalEvery: s.EvalEvery, EvalTasks: s.EvalTasks,
 		},
 	}
 }

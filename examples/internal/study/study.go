@@ -79,6 +79,9 @@ func New(ctx context.Context, c Config) (*Study, error) {
 		}
 		s.Problem.Critic = critic
 	}
+	if c.Options.Rollout.States == nil && world.Small { // the texts of these hold the whole state
+		c.Options.Rollout.States = rollout.ShownTexts
+	}
 	s.Trainer, err = train.New(s.Problem, &c.Options)
 	return s, err
 }

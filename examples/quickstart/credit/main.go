@@ -1,4 +1,4 @@
-// Command credit is the second program of the README: which turns of three rollouts were good, and the gradient that says so.
+// Command credit is the second program of the README: which turns of three rollouts were good.
 package main
 
 import (
@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/throughline-go/throughline/rl"
-	"github.com/throughline-go/throughline/rl/loss"
 )
 
 // play returns a rollout through states, with one token a turn. The reward comes at the end.
@@ -33,14 +32,4 @@ func main() {
 	for i := range batch {
 		fmt.Printf("advantages %+.2f\n", credit.Advantage[credit.Start[i]:credit.Start[i+1]])
 	}
-	b, err := loss.NewBatch(nil, batch, credit, nil) // b.LogProb[j] is yours to set, from the model being trained
-	if err != nil {
-		log.Fatal(err)
-	}
-	grad := make([]float64, len(b.LogProb))
-	value, _, err := loss.PPO(grad, *b, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("loss %.3f, gradient %.2f\n", value, grad)
 }
