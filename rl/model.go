@@ -2,6 +2,7 @@ package rl
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 )
 
@@ -108,4 +109,35 @@ func Sequences(dst []Sequence, batch []Trajectory) []Sequence {
 		}
 	}
 	return dst
+}
+
+// SetLogProbs notes the log-probabilities that a [Backbone] gives for the rows of [Sequences]: logProb[k][j] becomes LogProb of the token of turn k,
+// counted over all trajectories, that is token j of its response, if it is trainable. Call it with those of the model that sampled, before it is
+// trained. The error is a [*FieldError] around [ErrShape] for another number of rows or of tokens; batch is then unchanged.
+func SetLogProbs(batch []Trajectory, logProb [][]float64) error {
+	rows := Sequences(nil, batch)
+	if len(rows) != len(logProb) {
+		return &FieldError{-1, -1, "logProb", fmt.Sprintf("%d rows", len(logProb)), fmt.Sprintf("one for each of %d turns", len(rows)), ErrShape}
+	}
+	k := 0
+	for i := range batch {
+		for turn := range batch[i].Turns {
+			if n := len(rows[k].Tokens) - rows[k].Start; len(logProb[k]) != n {
+				return &FieldError{i, turn, "logProb", fmt.Sprintf("%d numbers", len(logProb[k])), fmt.Sprintf("one for each of %d tokens of the response", n), ErrShape}
+			}
+			k++
+		}
+	}
+	k = 0
+	for i := range batch {
+		for turn := range batch[i].Turns {
+			for j, l := range logProb[k] {
+				if t := &batch[i].Turns[turn].Tokens[rows[k].Start+j]; t.Trainable {
+					t.LogProb = l
+				}
+			}
+			k++
+		}
+	}
+	return nil
 }

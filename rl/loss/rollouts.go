@@ -13,6 +13,8 @@ import (
 //
 // RefLogProb is empty, and KL then refuses the batch, if none of the tokens has one.
 //
+// Tokens of agents of package rl/rollout have no LogProb yet: note those of the model that sampled first (rl.SetLogProbs).
+//
 // LogProb is a copy of OldLogProb, so that each ratio is 1. The caller overwrites it with the log-probabilities under the model
 // being trained, in the same order and before each pass; on the first pass, where the model is still the one that sampled,
 // they are equal. [Turns] has the turns of the same positions for [TurnRatio].

@@ -143,7 +143,8 @@ func (a *Agent) prompt() prompt {
 
 // Given returns an agent like a that is given notes in every episode besides what the world shows, such as the skills that serve its task.
 // They stand after the task in each context, BOS task Sep notes; where they do not fit, their end is left out before that of the task is. A word
-// of theirs that is not in the vocabulary has a slot, after those of the first text. Empty notes mean none.
+// of theirs that is not in the vocabulary has a slot, after those of the first text. Empty notes mean none. Words that the
+// tokenizer does not know get slots, or are Unk: name them in TokenizerOptions.More.
 func (a *Agent) Given(notes string) *Agent {
 	b := *a
 	b.notes = notes

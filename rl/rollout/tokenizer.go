@@ -35,8 +35,9 @@ var marks = [firstWord]string{"<pad>", "<bos>", "<eos>", "<unk>", "<sep>", "<act
 type TokenizerOptions struct {
 	// Max is the highest number of ids, those of the marks and the slots among them; rarer words are left out. Zero means no limit.
 	Max      int
-	Slots    int  // ids for words that are not in the vocabulary, such as names invented in an episode; see [Names]
-	KeepCase bool // words that differ in case are different words; otherwise all are in lower case
+	Slots    int      // ids for words that are not in the vocabulary, such as names invented in an episode; see [Names]
+	More     []string // further words, or texts whose words count, such as those of the notes that agents are given
+	KeepCase bool     // words that differ in case are different words; otherwise all are in lower case
 }
 
 // A Tokenizer turns texts into ids and back. Its words are maximal runs of letters and decimal digits, in lower case, and every other
@@ -64,7 +65,7 @@ func NewTokenizer(words []string, o *TokenizerOptions) (*Tokenizer, error) {
 	}
 	t := &Tokenizer{slots: o.Slots, keepCase: o.KeepCase}
 	count := make(map[string]int)
-	for _, s := range words {
+	for _, s := range slices.Concat(words, o.More) {
 		for w, rest := cut(s); w != ""; w, rest = cut(rest) {
 			count[t.fold(w)]++
 		}

@@ -30,7 +30,8 @@ type Algorithm struct {
 	NoQ      bool // with SharedValues: V alone is trained
 	TurnLoss bool // one ratio for each turn, as in GAGPO; else the clipped loss of PPO for each token
 	// Loss, if not nil, is the policy loss instead, such as loss.CISPO with its options bound. It is called for the tokens of one turn at a time,
-	// with their weights in the mini-batch, and by New for none, with a nil grad, for the sake of its error. It must be safe for concurrent use.
+	// with their weights in the mini-batch, 0 for those that do not count, and sets grad to the derivative with respect to b.LogProb; and by New
+	// for none, with a nil grad, for the sake of its error. b.RefLogProb is empty: the divergence is added apart. It must be safe for concurrent use.
 	// With SharedValues, whose loss is that of PPO, and with TurnLoss it must be nil.
 	Loss func(grad []float64, b loss.Batch) (float64, loss.Stats, error)
 	// Aggregation is that of the policy loss; with SharedValues it must be TokenMean. A sequence is a turn, and its length, where one is

@@ -83,6 +83,36 @@ func TestTurnsCountTheSame(t *testing.T) {
 	}
 }
 
+// The penalty of invalid turns reaches the estimator of every algorithm; by default it is 0.1.
+func TestInvalidPenalty(t *testing.T) {
+	for _, a := range Algorithms() {
+		advantages := func(penalty *float64) (out []float64) {
+			l := collected(t, a.Name, false, func(o *Options) { o.InvalidPenalty, o.Tasks, o.Rollouts = penalty, 2, 4 })
+			for i := range l.b.trajectories { // in a group some pass, some do not, and no two have as many invalid turns
+				turns := l.b.trajectories[i].Turns
+				for k := range turns {
+					turns[k].Invalid = k < i%4
+				}
+				if i%2 == 0 {
+					l.b.trajectories[i].Success, turns[len(turns)-1].Reward = new(true), 10
+				}
+			}
+			c, err := l.tr.algorithm.Credit(nil, l.b.trajectories)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.TokenAdvantages(nil, l.b.trajectories)
+		}
+		byDefault := advantages(nil)
+		if d := farthest(t, byDefault, advantages(new(.1))); d != 0 {
+			t.Errorf("%s: the default is not 0.1: advantages differ by %v", a.Name, d)
+		}
+		if d := farthest(t, byDefault, advantages(new(0.))); d == 0 {
+			t.Errorf("%s: a penalty of 0 changes nothing", a.Name)
+		}
+	}
+}
+
 // The list is the one that the documentation names, and Find finds all of it and nothing else.
 func TestFind(t *testing.T) {
 	var names []string

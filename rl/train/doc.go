@@ -21,6 +21,20 @@
 // verl and TRL call sapo and package loss calls SoftGate, nor arXiv:2603.10069. ppo has advantages over turns and a critic apart;
 // ppo-published is what the tables of agent papers call PPO; ppo-shared reads its values as sapo does and has no Q.
 //
+// Those that compare states (gigpo, gagpo, graphgpo, milegpo) read the keys that Options.Rollout.States makes; see [Algorithms].
+//
+// # Rewards
+//
+// An episode earns 10 when the world's verifier passes it, and nothing else: rewards that the world itself gives are left out unless
+// Options.Rollout.Rewards asks for them. An invalid turn costs Options.InvalidPenalty.
+//
+// # Where to begin
+//
+// The defaults are those of the papers, for large models. A small one learns in minutes with Agent.Candidates, so that each answer is an admissible
+// action, a Rate of 1e-3 to 1e-2, a MiniBatch of about 128 and two Epochs, as in the Examples of this package: an environment of one's own in
+// 40 lines, a training loop without a Trainer in 60. If nothing is learned, look at Invalid, Entropy, ApproxKL and, in Credit, at
+// EffectiveShare and ZeroVarianceShare of the iterations. Iteration.Traces and Evaluation.Traces are the transcripts, for envharness.WriteTraces.
+//
 // # Determinism
 //
 // All randomness comes from Options.Seed, one stream for each purpose, iteration and slot. Equal problems and options give equal

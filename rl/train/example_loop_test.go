@@ -27,6 +27,14 @@ func loop(ctx context.Context, world envharness.World, words *rollout.Tokenizer,
 			return err
 		}
 		batch := rollout.Trajectories(episodes)
+		rows := rl.Sequences(nil, batch) // one for each turn
+		old, err := model.LogProbs(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if err := rl.SetLogProbs(batch, old); err != nil { // of the policy that sampled
+			return err
+		}
 		credit, err := rl.RLOO(nil, batch, nil)
 		if err != nil {
 			return err
@@ -35,17 +43,13 @@ func loop(ctx context.Context, world envharness.World, words *rollout.Tokenizer,
 		if err != nil {
 			return err
 		}
-		rows := rl.Sequences(nil, batch) // one for each turn; its response is what tokens has, one turn after the other
 		grad := make([]float64, len(tokens.Weight))
-		for epoch := range 2 {
+		for range 2 {
 			weight, err := model.LogProbs(ctx, rows)
 			if err != nil {
 				return err
 			}
-			tokens.LogProb = slices.Concat(weight...)
-			if epoch == 0 {
-				tokens.OldLogProb = tokens.LogProb // of the policy that sampled
-			}
+			tokens.LogProb = slices.Concat(weight...) // one turn after the other
 			if _, _, err := loss.PPO(grad, *tokens, nil); err != nil {
 				return err
 			}
@@ -60,14 +64,10 @@ func loop(ctx context.Context, world envharness.World, words *rollout.Tokenizer,
 				return err
 			}
 		}
-		if i%29 == 0 {
-			passed := 0
-			for _, t := range batch {
-				if *t.Success {
-					passed++
-				}
-			}
-			fmt.Printf("iteration %d: %d of %d episodes passed\n", i+1, passed, len(batch))
+		if d, err := credit.Diagnose(batch); err != nil {
+			return err
+		} else if i%29 == 0 {
+			fmt.Printf("iteration %d: %d of %d episodes passed\n", i+1, d.Successes, d.Trajectories)
 		}
 	}
 	return nil

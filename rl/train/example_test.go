@@ -155,7 +155,7 @@ func ExampleNew() {
 	// train: Options.Rate is -1, want a finite number > 0, or 0 for the default
 	// train: Options.CriticRate is -1, want a finite number > 0, or 0 for the default
 	// train: Options.Epochs is -1, want at least 1, or 0 for the default
-	// train: algorithm "ppo": Problem.Critic set is false, want true
+	// train: algorithm "ppo" needs Problem.Critic, a critic apart, and it is nil
 }
 
 // A model that has seen the plans of the world's oracle passes before it has been rewarded once.

@@ -34,7 +34,7 @@ type Problem struct {
 	// Evaluations are of the bare world.
 	Stacks [][]envharness.Component
 	// Notes are what the agent is given for a task besides what the world shows, such as the skills that serve it; nil means nothing. It must
-	// be safe for concurrent use.
+	// be safe for concurrent use. The tokenizer has to know its words (rollout.TokenizerOptions.More).
 	Notes func(t envharness.Task) string
 	// Tasks returns the tasks of a split; nil means those that the world lists itself (envharness.TaskLister).
 	Tasks func(ctx context.Context, split string) ([]envharness.Task, error)
@@ -78,7 +78,7 @@ type Options struct {
 	// Head is how logits are read. Its Plus, Minus and Temperature must be those of the model: zeros mean what the model's method
 	// Head() loss.Head says, or without one the entries rollout.ValuePlus and rollout.ValueMinus at temperature 1.
 	Head loss.Head
-	RMax float64 // the return at value 1 of the read-out, > 0; zero means the magnitude of Rollout.SuccessReward, 10 by default
+	RMax float64 // the return at value 1 of the read-out, > 0; zero means the magnitude of Rollout.SuccessReward, 10 by default; set it for rewards of the world
 	// Coefficients >= 0: of the losses of shared V and Q (nil means 0.5, ours; a critic apart has CriticRate), of the divergence from the
 	// reference (nil means 0.01, paper), and of the entropy (nil means 0.001, verl-agent, or 0 for a model that is no LogitModel).
 	ValueWeight, QWeight, KLWeight, EntropyWeight *float64
@@ -290,8 +290,10 @@ func (p *Problem) check(s *settings) error {
 		return fmt.Errorf("train: algorithm %q has both Loss and TurnLoss", a.Name)
 	case a.Values == SharedValues && s.Head.Plus == s.Head.Minus:
 		return fmt.Errorf("train: algorithm %q reads values off two reserved entries, and the head has none", a.Name)
-	case (a.Values == TurnCritic || a.Values == TokenCritic) != (p.Critic != nil):
-		return fmt.Errorf("train: algorithm %q: Problem.Critic set is %v, want %v", a.Name, p.Critic != nil, p.Critic == nil)
+	case (a.Values == TurnCritic || a.Values == TokenCritic) && p.Critic == nil:
+		return fmt.Errorf("train: algorithm %q needs Problem.Critic, a critic apart, and it is nil", a.Name)
+	case a.Values != TurnCritic && a.Values != TokenCritic && p.Critic != nil:
+		return fmt.Errorf("train: algorithm %q has no critic apart, and Problem.Critic is set", a.Name)
 	}
 	_, logits := p.Model.(rl.LogitModel)
 	_, freezes := p.Model.(freezer)

@@ -37,6 +37,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"Agent", func(o *Options) { o.Agent.MaxLen = 1000 }, "MaxLen is 1000"},
 		{"Agent", func(o *Options) { o.Agent.History = new(-1) }, "History is -1"},
 		{"Agent", func(o *Options) { o.Agent.Temperature = new(1.) }, "Options.Agent.Temperature is set"},
+		{"InvalidPenalty", func(o *Options) { o.InvalidPenalty = new(-.1) }, "InvalidPenalty is -0.1"},
+		{"InvalidPenalty", func(o *Options) { o.InvalidPenalty = new(nan) }, "InvalidPenalty is NaN"},
 		{"Rate", func(o *Options) { o.Rate = -1 }, "Rate is -1"},
 		{"Rate", func(o *Options) { o.Rate = nan }, "Rate is NaN"},
 		{"Rate", func(o *Options) { o.Rate = inf }, "Rate is +Inf"},
@@ -72,6 +74,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{"KLTarget", func(o *Options) { o.KLTarget, o.KLWeight = .1, new(0.) }, "KLTarget is 0.1 with KLWeight 0"},
 		{"KLHorizon", func(o *Options) { o.KLHorizon = -1 }, "KLHorizon is -1"},
 		{"KLHorizon", func(o *Options) { o.KLTarget, o.KLHorizon = .1, 1 }, "Options.KLHorizon"},
+		{"InvalidPenalty", func(o *Options) { o.InvalidPenalty = new(-1.) }, "InvalidPenalty is -1"},
 		{"TargetKL", func(o *Options) { o.TargetKL = -1 }, "TargetKL is -1"},
 		{"ValueClip", func(o *Options) { o.ValueClip = new(-1.) }, "ValueClip is -1"},
 		{"EvalTasks", func(o *Options) { o.EvalTasks = -1 }, "EvalTasks is -1"},
@@ -192,14 +195,14 @@ func TestProblemIsChecked(t *testing.T) {
 		}, "Eps", "its options are checked at once"},
 		{"values", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Values = 9 }, "Values is 9", "no such source"},
 		{"aggregation", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Aggregation = 99 }, "ggregation", "no such aggregation"},
-		{"critic missing", "ppo", func(p *Problem, _ *Options) { p.Critic = nil }, "Problem.Critic set is false", "it reads one"},
+		{"critic missing", "ppo", func(p *Problem, _ *Options) { p.Critic = nil }, "needs Problem.Critic", "it reads one"},
 		{"critic too many", "grpo", func(p *Problem, _ *Options) {
 			c, err := p.Model.(*backbone.Model).NewCritic(1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Critic = c
-		}, "Problem.Critic set is true", "nobody trains it"},
+		}, "has no critic apart", "nobody trains it"},
 		{"shared values with another loss", "sapo", func(p *Problem, _ *Options) { p.Algorithm.TurnLoss = true }, "shared values", "the joint loss is PPO's"},
 		{"shared values with another mean", "sapo", func(p *Problem, _ *Options) { p.Algorithm.Aggregation = loss.SeqMeanTokenSum }, "shared values", "it is a mean"},
 		{"shared values with a loss of the caller's", "sapo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, "shared values", "the joint loss is PPO's"},
@@ -207,6 +210,9 @@ func TestProblemIsChecked(t *testing.T) {
 			p.Model = modelWith(t, p.Tokenizer.Vocab(), loss.Head{})
 		}, "the head has none", "there is nothing to read them off"},
 		{"two losses", "gagpo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, "both Loss and TurnLoss", "which of them"},
+		{"penalty of the caller's own credit", "grpo", func(p *Problem, o *Options) {
+			p.Algorithm, o.InvalidPenalty = Algorithm{Name: "mine", Credit: p.Algorithm.Credit}, new(0.)
+		}, "InvalidPenalty is set", "the trainer does not know its options"},
 		{"bad loss", "grpo", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(&loss.CISPOOptions{ClipHigh: -1}) }, "CISPOOptions.ClipHigh",
 			"its options are checked at once"},
 		{"no tasks", "grpo", func(p *Problem, o *Options) { p.Algorithm.Tasks, o.Tasks = 0, 0 }, "Tasks", "an algorithm says how many"},

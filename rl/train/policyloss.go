@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/loss"
@@ -96,7 +97,14 @@ func (t *Trainer) tokenLoss(p *part, grad []float64, mb *loss.Batch, lo, hi int)
 	var err error
 	switch {
 	case t.algorithm.Loss != nil:
-		p.policy, p.stats, err = t.algorithm.Loss(grad, b)
+		if p.policy, p.stats, err = t.algorithm.Loss(grad, b); err != nil {
+			return fmt.Errorf("train: Algorithm.Loss: %w", err)
+		}
+		for j, g := range grad {
+			if g-g != 0 || p.policy-p.policy != 0 {
+				return fmt.Errorf("train: Algorithm.Loss: the loss is %v, and its gradient %v at token %d of a turn: %w", p.policy, g, j, rl.ErrNonFinite)
+			}
+		}
 	case t.algorithm.TurnLoss:
 		p.policy, p.stats, err = loss.TurnRatio(grad, b, make([]int, hi-lo), &t.s.TurnRatio)
 	default:

@@ -309,6 +309,7 @@ func TestCheckpointOfAnotherRun(t *testing.T) {
 		{"notes", func(p *Problem, _ *Options) { p.Notes = func(envharness.Task) string { return "red" } }, false, "other contexts"},
 		{"states", func(_ *Problem, o *Options) { o.Rollout.States = rollout.ShownTexts }, false, "other groups of turns"},
 		{"flat groups", func(_ *Problem, o *Options) { o.SkipFlat = true }, false, "another loss"},
+		{"penalty", func(_ *Problem, o *Options) { o.InvalidPenalty = new(0.) }, false, "other credit"},
 		{"loss", func(p *Problem, _ *Options) { p.Algorithm.Loss = cispo(nil) }, false, "another loss"},
 		{"response", func(_ *Problem, o *Options) { o.Agent.Candidates = false }, false, "other choices"},
 		{"evaluation", func(_ *Problem, o *Options) { o.EvalEvery = 3 }, false, "another best model"},

@@ -286,7 +286,8 @@ func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, e
 }
 
 // RestoreBest puts the parameters of the best evaluation so far into the model, and the optimiser's state with them; a critic apart stays as it
-// is. The run can go on from there.
+// is. That before training takes part, and of equal ones the earliest is the best: with few tasks in the split it may well be that one.
+// Iteration.Best tells which it was. The run can go on from there.
 func (t *Trainer) RestoreBest() error {
 	if t.best == nil {
 		return errors.New("train: there is no best evaluation to go back to")
