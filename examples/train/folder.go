@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/internal/atomicfile"
+	"github.com/throughline-go/throughline/rl/backbone"
+	"github.com/throughline-go/throughline/rl/rollout"
 	"github.com/throughline-go/throughline/rl/train"
 )
 
@@ -19,6 +21,7 @@ const (
 	metricsName     = "metrics.jsonl"
 	checkpointsName = "checkpoints"
 	curveName       = "curve.png"
+	tokenizerName   = "tokenizer.json"
 	modelName       = "model.bin"
 	resultName      = "result.json"
 )
@@ -50,7 +53,7 @@ func earlierRun(dir string, entries []fs.DirEntry) bool {
 	if _, err := readSettings(dir); err != nil {
 		return false
 	}
-	files := []string{runName, metricsName, curveName, modelName, resultName}
+	files := []string{runName, metricsName, curveName, tokenizerName, modelName, resultName}
 	for _, e := range entries {
 		if e.Name() == checkpointsName && e.IsDir() {
 			inside, err := os.ReadDir(filepath.Join(dir, checkpointsName))
@@ -220,6 +223,18 @@ func (m *metricsFile) Write(line []byte) (int, error) {
 }
 
 func (m *metricsFile) close() { m.f.Close() }
+
+// saveModel writes model.bin, and before it the tokenizer without which its numbers mean nothing.
+func saveModel(dir string, m *backbone.Model, words *rollout.Tokenizer) error {
+	data, err := json.Marshal(words)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(dir, tokenizerName), append(data, '\n'), 0o666); err != nil {
+		return err
+	}
+	return m.Save(filepath.Join(dir, modelName))
+}
 
 // save writes result.json.
 func (r *result) save(dir string) error {

@@ -31,8 +31,13 @@
 //	metrics.jsonl    a line for each iteration; train.ReadMetrics reads it
 //	curve.png        the learning curve, drawn anew at each evaluation
 //	checkpoints      the state after every fifth iteration and at the end or an interrupt, the last ones
+//	tokenizer.json   the words of the model and their ids, at the end; json.Unmarshal reads it into a rollout.Tokenizer
 //	model.bin        the best parameters, at the end; backbone.Load reads it
 //	result.json      what -json prints, at the end, without the time
+//
+// To act with the model, give rollout.NewAgent what backbone.Load reads, the tokenizer, and AgentOptions with the History, MaxLen, MaxResponse
+// and Candidates of run.json (a Temperature of 0.4 is that of the evaluations); a player of Agent.Play is an envharness.Policy. The example
+// of rollout.Tokenizer.MarshalJSON shows it.
 //
 // The same settings and seed write the same bytes on one kind of processor with one version of Go, whatever the number of workers; only -times adds
 // to the metrics what differs: the seconds that phases take.
@@ -208,7 +213,7 @@ func do(ctx context.Context, s *settings, p *progress) (*result, error) {
 		r.Evaluations = append(r.Evaluations, e)
 	}
 	if s.out != "" {
-		return r, errors.Join(r.draw(s.out), st.Model.Save(filepath.Join(s.out, modelName)), r.save(s.out))
+		return r, errors.Join(r.draw(s.out), saveModel(s.out, st.Model, st.Problem.Tokenizer), r.save(s.out))
 	}
 	return r, nil
 }

@@ -21,7 +21,10 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
+	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/backbone"
+	"github.com/throughline-go/throughline/rl/rollout"
 	"github.com/throughline-go/throughline/rl/train"
 )
 
@@ -224,7 +227,7 @@ func TestRun(t *testing.T) {
 
 	got := files(t, out)
 	want := []string{"checkpoints/iteration-000005.ckpt", "checkpoints/iteration-000007.ckpt", "curve.png", "metrics.jsonl",
-		"model.bin", "result.json", "run.json"}
+		"model.bin", "result.json", "run.json", "tokenizer.json"}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(got))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -259,6 +262,7 @@ func TestRun(t *testing.T) {
 	if m.NumParams() != r.Params {
 		t.Errorf("model.bin has %d parameters, want %d", m.NumParams(), r.Params)
 	}
+	playSaved(t, m, out)
 	if n := strings.Count(stderr, "\n"); n != 1+2+8+3 || !strings.Contains(stderr, "\niteration 7: ") {
 		t.Errorf("%d lines of progress, want one for the run, two before training, eight for iterations and three after them:\n%s", n, stderr)
 	}
@@ -285,6 +289,47 @@ func TestRun(t *testing.T) {
 	added := strings.TrimPrefix(longer["metrics.jsonl"], got["metrics.jsonl"])
 	if !strings.Contains(added, `"iteration":8`) || !strings.Contains(added, `"seconds":{`) {
 		t.Errorf("with -times the added metrics are %q", added)
+	}
+}
+
+// playSaved plays an episode with the agent that a folder holds, as the package comment says.
+func playSaved(t *testing.T, m *backbone.Model, dir string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words rollout.Tokenizer
+	if err := json.Unmarshal(data, &words); err != nil {
+		t.Fatal(err)
+	}
+	if m.Vocab() != words.Vocab() {
+		t.Errorf("model.bin has %d tokens, tokenizer.json %d", m.Vocab(), words.Vocab())
+	}
+	agent, err := rollout.NewAgent(m, &words, &rollout.AgentOptions{Candidates: true, History: new(1), MaxLen: 256, MaxResponse: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := worlds.Find("umbrella_length_short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := world.Tasks(t.Context(), "validation")
+	if err != nil {
+		t.Fatal(err)
+	}
+	episodes, err := rollout.Collect(t.Context(), world.World, nil, func(int) (rollout.Player, error) { return agent.Play(nil), nil }, tasks[:1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := episodes[0].Trajectory.Turns
+	if episodes[0].Trajectory.Excluded != "" || len(turns) == 0 {
+		t.Errorf("the saved agent played %d turns, excluded as %q", len(turns), episodes[0].Trajectory.Excluded)
+	}
+	for _, s := range rl.Sequences(nil, rollout.Trajectories(episodes)) {
+		if slices.Contains(s.Tokens, rollout.Unk) {
+			t.Errorf("words that the saved tokenizer does not know: %s", words.Decode(nil, s.Tokens))
+		}
 	}
 }
 
@@ -400,7 +445,7 @@ func TestResume(t *testing.T) {
 			if tt.reason == "" {
 				t.Fatal("no reason")
 			}
-			out := copied(t, append([]string{"model.bin", "result.json", "curve.png"}, tt.gone...)...)
+			out := copied(t, append([]string{"tokenizer.json", "model.bin", "result.json", "curve.png"}, tt.gone...)...)
 			if !slices.Contains(tt.gone, "metrics.jsonl") {
 				put(t, filepath.Join(out, "metrics.jsonl"), tt.lines)
 			}

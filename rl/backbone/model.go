@@ -247,7 +247,7 @@ func (m *Model) Freeze() rl.Backbone {
 
 // drop drops what only training needs.
 func (n *network) drop() {
-	n.adam = adam{}
+	n.adam = adam{AdamW: n.adam.AdamW}
 	for _, p := range n.params {
 		p.G = nil
 	}

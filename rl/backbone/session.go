@@ -33,7 +33,7 @@ func (n *network) newSession() *Session {
 // Append reads further tokens. The error is about tokens that are reserved ([loss.ErrReservedToken]) or outside the vocabulary and about
 // more than MaxLen in all; the session is then as it was. Memory that it takes for longer sequences is kept.
 func (s *Session) Append(ids ...int) error {
-	if s == nil {
+	if s == nil || s.net == nil {
 		return errZero
 	}
 	if s.n+len(ids) > s.net.config.MaxLen {
@@ -67,7 +67,7 @@ func (s *Session) Logits() []float64 {
 
 // Len returns the number of tokens read.
 func (s *Session) Len() int {
-	if s == nil {
+	if s == nil || s.net == nil {
 		return 0
 	}
 	return s.n
@@ -75,7 +75,7 @@ func (s *Session) Len() int {
 
 // Fork returns a session that has read the same tokens and goes its own way. O(tokens) time and memory.
 func (s *Session) Fork() *Session {
-	if s == nil {
+	if s == nil || s.net == nil {
 		return nil
 	}
 	return &Session{s.net, s.state.clone(), slices.Clone(s.hidden), slices.Clone(s.logits), s.fresh, s.n}
@@ -83,7 +83,7 @@ func (s *Session) Fork() *Session {
 
 // Reset forgets all tokens and keeps the memory.
 func (s *Session) Reset() {
-	if s == nil {
+	if s == nil || s.net == nil {
 		return
 	}
 	s.state.reset()

@@ -131,7 +131,14 @@ func (a *Agent) Play(rng *rand.Rand) Player {
 // Follow returns the player of an episode that does what teacher does, and notes the words of its actions as a response of the agent:
 // demonstrations to imitate. An action that the agent could not have taken is an error: one whose tokens are too many, or are read back as
 // another action or none. Errors of teacher end the episode as they do in [envharness.Policy], but for ErrBadAction, which is a failure too.
-func (a *Agent) Follow(teacher envharness.Policy) Player { return a.player(nil, teacher) }
+func (a *Agent) Follow(teacher envharness.Policy) Player {
+	if teacher == nil {
+		teacher = envharness.PolicyFunc(func(context.Context, envharness.Turn) (envharness.Action, error) {
+			return envharness.Action{}, errors.New("rollout: the teacher is nil")
+		})
+	}
+	return a.player(nil, teacher)
+}
 
 func (a *Agent) player(rng *rand.Rand, teacher envharness.Policy) *player {
 	return &player{agent: a, rng: rng, teacher: teacher, prompt: a.prompt()}

@@ -71,7 +71,13 @@ func (p *player) scores(ctx context.Context, m rl.Backbone) ([]float64, error) {
 	}
 	sums := make(map[int]float64, len(batch)) // by candidate
 	for k, i := range p.choices.order {
+		if n := len(batch[k].Tokens) - batch[k].Start; len(logp[k]) != n {
+			return nil, fmt.Errorf("the model gives log-probabilities of %d of %d tokens: %w", len(logp[k]), n, rl.ErrShape)
+		}
 		for _, l := range logp[k] {
+			if l-l != 0 {
+				return nil, fmt.Errorf("the model gives the log-probability %v: %w", l, rl.ErrNonFinite)
+			}
 			sums[i] += l
 		}
 	}

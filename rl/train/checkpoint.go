@@ -194,19 +194,24 @@ func parse(data []byte) (h header, parts [4][]byte, err error) {
 	return h, parts, nil
 }
 
+// read reads a file that is not larger than a checkpoint can be.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxCheckpoint {
+		return nil, fmt.Errorf("%w: %s is %d bytes long, want at most %d", ErrCheckpoint, path, info.Size(), int64(maxCheckpoint))
+	}
+	return os.ReadFile(path)
+}
+
 // Load goes on from what [Trainer.Save] wrote, in a trainer made from an equal problem with equal options (amounts of training, workers,
 // and what watches may differ). The run continues with the numbers that it would have had. What cannot be seen is not compared: the world and its
 // tasks, functions and the options bound in them, and the settings of the models' optimisers. An error about the file wraps [ErrCheckpoint];
 // after any error the trainer is as it was.
 func (t *Trainer) Load(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxCheckpoint {
-		return fmt.Errorf("%w: %s is %d bytes long, want at most %d", ErrCheckpoint, path, info.Size(), int64(maxCheckpoint))
-	}
-	data, err := os.ReadFile(path)
+	data, err := read(path)
 	if err != nil {
 		return err
 	}
@@ -367,8 +372,8 @@ func (t *Trainer) LoadLatest() (iterations int, err error) {
 	}
 	for _, name := range names {
 		path := filepath.Join(t.s.Dir, name)
-		data, err := os.ReadFile(path)
-		if err != nil {
+		data, err := read(path)
+		if err != nil && !errors.Is(err, ErrCheckpoint) {
 			return 0, err
 		}
 		if _, _, err := parse(data); err != nil {

@@ -59,6 +59,9 @@ func (t *Trainer) criticLoss(ctx context.Context, b *batch, at []int, all *loss.
 	parts := make([]part, len(at))
 	o := &loss.ValueOptions{Clip: &t.s.valueClip}
 	err := t.critic.ForwardBackward(ctx, rows, func(k int, grad, out [][]float64) error {
+		if err := scalars(out, len(rows[k].Tokens)-rows[k].Start); err != nil {
+			return err
+		}
 		lo, hi := span(at[k])
 		v := loss.ValueBatch{Old: all.Old[lo:hi], Target: all.Target[lo:hi], Value: make([]float64, hi-lo), Weight: make([]float64, hi-lo)}
 		place := []int{0}

@@ -101,16 +101,35 @@ func (t *Trainer) readCritic(ctx context.Context, b *batch, at []int) error {
 	switch t.algorithm.Values {
 	case TurnCritic:
 		return t.critic.Forward(ctx, contexts(rows), func(k int, out [][]float64) error {
+			if err := scalars(out, 0); err != nil {
+				return err
+			}
 			b.turns[at[k]].Value = out[0][0]
 			return nil
 		})
 	case TokenCritic:
 		return t.critic.Forward(ctx, rows, func(k int, out [][]float64) error {
+			if err := scalars(out, len(rows[k].Tokens)-rows[k].Start); err != nil {
+				return err
+			}
 			for n, j := range b.places(at[k]) {
 				b.token(at[k], n).Value = out[j][0]
 			}
 			return nil
 		})
+	}
+	return nil
+}
+
+// scalars checks what a critic gives for a response of n tokens.
+func scalars(out [][]float64, n int) error {
+	if len(out) != n+1 {
+		return fmt.Errorf("train: the critic gives %d vectors for a response of %d tokens, want %d: %w", len(out), n, n+1, rl.ErrShape)
+	}
+	for j := range out {
+		if len(out[j]) != 1 {
+			return fmt.Errorf("train: the critic gives a vector of %d numbers, want 1: %w", len(out[j]), rl.ErrShape)
+		}
 	}
 	return nil
 }
@@ -149,6 +168,9 @@ func (t *Trainer) readFinal(ctx context.Context, b *batch) error {
 		return fmt.Errorf("train: algorithm %q reads the value after a cut, and has no values: %w", t.algorithm.Name, rl.ErrNoFinalValue)
 	}
 	return t.critic.Forward(ctx, rows, func(k int, out [][]float64) error {
+		if err := scalars(out, 0); err != nil {
+			return err
+		}
 		b.trajectories[at[k]].FinalValue = new(out[0][0])
 		return nil
 	})

@@ -295,6 +295,12 @@ func (p *Problem) check(s *settings) error {
 	case a.Values != TurnCritic && a.Values != TokenCritic && p.Critic != nil:
 		return fmt.Errorf("train: algorithm %q has no critic apart, and Problem.Critic is set", a.Name)
 	}
+	for _, id := range []int{s.Head.Plus, s.Head.Minus} {
+		switch used := id > rollout.Pad && id < rollout.ValuePlus && id != rollout.EOS || id > rollout.ValueMinus && id < p.Tokenizer.Vocab(); {
+		case s.Head.Plus != s.Head.Minus && used:
+			return fmt.Errorf("train: the reserved entry %d of the head is a token that texts or contexts have; want rollout.ValuePlus and ValueMinus", id)
+		}
+	}
 	_, logits := p.Model.(rl.LogitModel)
 	_, freezes := p.Model.(freezer)
 	switch {

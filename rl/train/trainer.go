@@ -75,10 +75,11 @@ func New(p Problem, o *Options) (*Trainer, error) {
 	if errHead != nil {
 		errHead = fmt.Errorf("Options.Head: %w", errHead)
 	}
-	beta := t.kl
-	errBeta := beta.Update(0, s.Tasks*s.Rollouts)
-	if errBeta != nil {
-		errBeta = fmt.Errorf("Options.KLHorizon: %w", errBeta)
+	var errBeta error
+	if beta := t.kl; beta.Adaptive {
+		if errBeta = beta.Update(0, s.Tasks*s.Rollouts); errBeta != nil {
+			errBeta = fmt.Errorf("Options.KLHorizon: %w", errBeta)
+		}
 	}
 	if err := errors.Join(errCredit, errWeights, errLoss, errPPO, errTurn, errKL, errHead, errShared, errBeta); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -103,7 +104,8 @@ func (t *Trainer) given(a *rollout.Agent, task envharness.Task) *rollout.Agent {
 
 // Run trains, from where the last call or [Trainer.Load] ended, and yields what each iteration did; the first item of a new run is the
 // evaluation before training, number 0. It ends by Options.Iterations, MaxEnvSteps or Patience, when its caller stops ranging, or with an
-// error, ctx.Err() among them, as its last item; the iteration that failed has left no trace then, if the model can be restored (see [Model]).
+// error, ctx.Err() among them, as its last item; the iteration that failed has left no trace then but for a line in Options.Metrics, if the
+// model can be restored (see [Model]).
 func (t *Trainer) Run(ctx context.Context) iter.Seq2[Iteration, error] {
 	return func(yield func(Iteration, error) bool) {
 		for t.done == "" {
@@ -181,7 +183,7 @@ func (t *Trainer) iterate(ctx context.Context, it *Iteration, times *Seconds) er
 	if err := t.update(ctx, b, c, it); err != nil {
 		return err
 	}
-	if it.Steps > 0 { // else there was nothing to measure
+	if it.Steps > 0 && t.kl.Adaptive { // without a step there was nothing to measure
 		if err := t.kl.Update(it.KL, len(episodes)); err != nil {
 			return err
 		}
