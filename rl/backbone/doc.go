@@ -38,22 +38,22 @@
 //
 // # Cost
 //
-// Numbers are float64; products are those of gonum's blas64, row by row. Tokens for each second of processor time, measured on a shared
-// server of 2026 with the SSE2 kernels of gonum; two workers on two free cores do about twice that. To train is a forward pass, a backward
-// pass and the share of AdamW; context tokens count. The rest of a long context costs less than the tokens of a response, since the last
-// block skips there all but keys and values.
+// Numbers are float64; products are those of gonum's blas64, row by row. Tokens a second with two workers on two shared cores of an AMD EPYC whose
+// speed varies, in two runs of "go test -bench . ./rl/backbone", 2026-12-01; one worker does 0.5 to 0.7 of that. To train is a forward pass, a
+// backward pass and the share of AdamW; context tokens count. The rest of a long context costs less than the tokens of a response, since the
+// last block skips there all but keys and values.
 //
 //	transformer, parameters               tokens, of them response        train
-//	110k: 64 tokens, Dim 64, 2 layers      32, 31                         8,000 to 10,300
-//	19k: Dim 32, 1 layer                   32, 31                        39,000 to 41,000
-//	384k: 128 tokens, Dim 96, 3 layers     32, 31                         2,600
-//	142k: 200 tokens, Dim 64, 2 layers     80, 4                         13,000 to 15,800   (LogProbs 37,000)
-//	                                      160, 4                         11,800 to 15,700
-//	                                      240, 4                          9,800 to 12,100
-//	GRU, 50k: 200 tokens, Dim 64           80, 4                         49,000
+//	110k: 64 tokens, Dim 64, 2 layers      32, 31                         15,400 to 17,800
+//	19k: Dim 32, 1 layer                   32, 31                         53,000 to 78,000
+//	384k: 128 tokens, Dim 96, 3 layers     32, 31                          4,700 to  5,400
+//	142k: 200 tokens, Dim 64, 2 layers     80, 4                          23,900 to 26,000
+//	                                      160, 4                          19,900 to 20,300
+//	                                      240, 4                          17,900 to 21,600
+//	GRU, 50k: 200 tokens, Dim 64           80, 4                          78,000 to 85,000
 //
-// Sampling with the 110k transformer gives 19,000 tokens at length 16, 15,700 at 64, 12,500 at 128 and 12,100 at 255; without the cache it
-// would be 590 at 128.
+// Sampling with a transformer of 124k (64 tokens, Dim 64, 2 layers), in one goroutine, gives 20,600 to 24,100 tokens a second at length 16, 17,900 at 64, 14,900 to 15,400 at 128
+// and 10,100 to 11,800 at 255, and a token allocates nothing; without the cache it would be 440 to 580 at 128.
 //
 // Memory: a parameter takes 32 bytes (itself, gradient, two numbers of AdamW) and 8 more for each worker; a worker also keeps the
 // activations of its chunk: in a transformer about 8*Layers*(19*Dim + Heads*length/2) bytes a token.

@@ -90,7 +90,7 @@ func TestDemonstrationsSeeds(t *testing.T) {
 	}
 	tok := tokenizer(t, nil, "a go win")
 	var tasks []envharness.Task
-	for _, id := range strings.Fields("a b c d e f g h") {
+	for id := range strings.FieldsSeq("a b c d e f g h") {
 		tasks = append(tasks, envharness.Task{ID: id})
 	}
 	tasks = append(tasks, envharness.Task{ID: "i", Seed: new(uint64(4))}, envharness.Task{ID: "a"})

@@ -167,10 +167,8 @@ func (b broken) Sample(_ context.Context, dst, _ []int, _ rl.SampleOptions) ([]i
 // corridor is a world whose observations are listed, one after the other; each action is accepted but those named "no", and the episode ends
 // after the last. It passes if the last action is "win".
 type corridor struct {
-	shown   []envharness.Observation
-	at      int
-	refused envharness.ErrorClass
-	reward  float64
+	shown []envharness.Observation
+	at    int
 }
 
 func (c *corridor) Reset(context.Context, envharness.ResetOptions) (envharness.Observation, error) {

@@ -223,16 +223,16 @@ func TestShownTexts(t *testing.T) {
 		{"unread", []envharness.TurnTrace{unread, unread, stepped("blue"), unread}, "AAABB", "the banner is not of the state"},
 		{"refused", []envharness.TurnTrace{refused, stepped("blue")}, "AAB", "the base was asked, and shows where it is"},
 	} {
-		got := ""
+		var got strings.Builder
 		names := map[string]string{}
 		for _, key := range ShownTexts(envharness.Trace{Shown: envharness.Observation{Text: "red"}, Turns: tt.turns}) {
 			if names[key] == "" {
 				names[key] = string(rune('A' + len(names)))
 			}
-			got += names[key]
+			got.WriteString(names[key])
 		}
-		if got != tt.want || tt.reason == "" {
-			t.Errorf("%s: states %s, want %s", tt.name, got, tt.want)
+		if got.String() != tt.want || tt.reason == "" {
+			t.Errorf("%s: states %s, want %s", tt.name, got.String(), tt.want)
 		}
 	}
 	// As the harness shows what was not read.

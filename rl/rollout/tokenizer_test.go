@@ -170,7 +170,7 @@ func TestDecodeMarks(t *testing.T) {
 	if got := tok.Decode(nil, []int{10}); got != "<slot0>" {
 		t.Errorf("without names: %q", got)
 	}
-	for _, f := range strings.Fields(got) {
+	for f := range strings.FieldsSeq(got) {
 		if ids := tok.Encode(nil, nil, f); strings.HasPrefix(f, "<") && len(ids) < 3 {
 			t.Errorf("the mark %s is the word %v", f, ids)
 		}

@@ -35,6 +35,18 @@
 // 40 lines, a training loop without a Trainer in 60. If nothing is learned, look at Invalid, Entropy, ApproxKL and, in Credit, at
 // EffectiveShare and ZeroVarianceShare of the iterations. Iteration.Traces and Evaluation.Traces are the transcripts, for envharness.WriteTraces.
 //
+// # Cost
+//
+// One iteration of 128 single rollouts on keydoor small, some 1,270 turns of 56 tokens, with a transformer of 124,000 parameters and one worker took
+// (seconds, "go run ./examples/evidence/training -speed", two shared cores of an AMD EPYC, 2026-12-01)
+//
+//	        generation  log-probabilities  values  update  all
+//	sapo          1.79               4.53       -    5.28  11.7
+//	ppo           2.15               4.55    2.23   10.33  19.5
+//
+// with the reference among the log-probabilities, and one epoch. Of the processor time of an update some 65 % are products of matrices and 10 % exponentials
+// (GELU and attention).
+//
 // # Determinism
 //
 // All randomness comes from Options.Seed, one stream for each purpose, iteration and slot. Equal problems and options give equal

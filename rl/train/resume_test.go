@@ -36,7 +36,7 @@ func TestResume(t *testing.T) {
 			}
 			whole, want := start(1)
 			run(t, whole, 0)
-			for k := 0; k < n; k++ {
+			for k := range n {
 				first, lines := start(1)
 				run(t, first, k+1) // number 0 is an item of its own
 				name := filepath.Join(t.TempDir(), "state")

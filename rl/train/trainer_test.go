@@ -891,4 +891,13 @@ func TestPatienceStartsAnew(t *testing.T) {
 			t.Errorf("evaluation %d: best is %v, stale %d, done %q, want %+v", k, it.Best, tr.stale, tr.done, want)
 		}
 	}
+	// A gain within MinDelta is the best so far, and does not.
+	p, o = tiny(t, "grpo")
+	o.Patience, o.MinDelta = 2, 2
+	tr = newTrainer(t, p, o)
+	tr.evaluated, tr.bestSuccess, tr.stale = 1, -1, 1
+	var it Iteration
+	if err := tr.evaluate(t.Context(), &it, &Seconds{}); err != nil || !it.Best || tr.stale != 2 || tr.done != "patience" {
+		t.Errorf("a small gain: %v, best is %v, stale %d, done %q", err, it.Best, tr.stale, tr.done)
+	}
 }

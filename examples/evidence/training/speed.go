@@ -24,7 +24,7 @@ type speed struct {
 	Memory     memoryRatio `json:"memory"`
 }
 
-// speedRatio has the medians over iterations.
+// speedRatio has the medians over iterations; Ratio is that of the ratios of pairs.
 type speedRatio struct {
 	SAPORollouts int           `json:"sapo_rollouts"`
 	PPORollouts  int           `json:"ppo_rollouts"`
@@ -49,7 +49,7 @@ const (
 )
 
 // measured is the number of iterations of each that are measured, in turn, after one that is not.
-const measured = 7
+const measured = 5
 
 // measureSpeed runs the two by turns, so that a change in the machine's speed meets both.
 func measureSpeed(ctx context.Context) (*speed, error) {
@@ -119,8 +119,12 @@ func (s *speed) compare(ctx context.Context, rollouts int) (speedRatio, error) {
 	if r.PPO, r.PPOTotal, err = medians(times[1]); err != nil {
 		return r, err
 	}
-	r.Ratio = r.SAPOTotal / r.PPOTotal
-	return r, nil
+	var ratios []float64 // of iterations that were measured one after the other, when the machine was as fast for both
+	for i := range times[0] {
+		ratios = append(ratios, times[0][i].Training()/times[1][i].Training())
+	}
+	r.Ratio, err = stat.Median(ratios)
+	return r, err
 }
 
 // medians returns the median of each phase, and that of the whole.
