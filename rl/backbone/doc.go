@@ -39,7 +39,7 @@
 // # Cost
 //
 // Numbers are float64; products are those of gonum's blas64, row by row. Tokens a second with two workers on two shared cores of an AMD EPYC whose
-// speed varies, in two runs of "go test -bench . ./rl/backbone", 2026-12-01; one worker does 0.5 to 0.7 of that. To train is a forward pass, a
+// speed varies, in two runs of "go test -bench . ./rl/backbone", 2026-12-01; one worker does 0.5 to 0.9 of that. To train is a forward pass, a
 // backward pass and the share of AdamW; context tokens count. The rest of a long context costs less than the tokens of a response, since the
 // last block skips there all but keys and values.
 //

@@ -42,7 +42,7 @@ type Iteration struct {
 	Entropy        float64         `json:"entropy"`
 	ApproxKL       float64         `json:"approx_kl"` // KL(old||new), estimate k3
 	MeanKL         float64         `json:"mean_kl"`   // the same, estimate k1
-	ESS            float64         `json:"ess"`       // effective sample size of the ratios, as a share; mean over turns by tokens
+	ESS            float64         `json:"ess"`       // effective sample size of the ratios within a turn, as a share; mean over turns by tokens
 	ClipFraction   float64         `json:"clip_fraction"`
 	ZeroGradient   float64         `json:"zero_gradient"`
 	SaturatedV     float64         `json:"saturated_v"`

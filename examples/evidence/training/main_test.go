@@ -73,6 +73,13 @@ func TestResume(t *testing.T) {
 	if _, err := run(ctx, other, 1, file, false, false); err == nil || !strings.Contains(err.Error(), "other settings") {
 		t.Errorf("a file of other settings: got %v", err)
 	}
+	cut.Runs[0].Seed = 2
+	if err := cut.save(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(ctx, tiny(), 1, file, false, false); err == nil || !strings.Contains(err.Error(), "would drop") {
+		t.Errorf("a file with runs of more seeds: got %v", err)
+	}
 	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
