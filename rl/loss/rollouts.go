@@ -11,7 +11,7 @@ import (
 // tokens, Advantage is [rl.Credit.TokenAdvantages], and Weight is [Weights] with the options o: 0 at tokens of turns without a
 // vote, which stay in the slices but are never read.
 //
-// RefLogProb is empty, and KL then refuses the batch, if none of the tokens has one.
+// RefLogProb is empty, and KL then refuses the batch, if none of the tokens has one: if it is 0 for all of them.
 //
 // Tokens of agents of package rl/rollout have no LogProb yet: note those of the model that sampled first (rl.SetLogProbs).
 //
