@@ -38,7 +38,7 @@ func Example() {
 		docs = append(docs, doc)
 	}
 	tasks := []string{"Refund the last order of customer Bo", "Cancel the order of a customer", "Restock an item", "Close a ticket"}
-	report, err := skill.Score(context.Background(), docs, tasks, nil)
+	report, err := skill.Score(context.Background(), docs, skill.Tasks(tasks...), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func ExampleScore() {
 		&skill.Document{Frontmatter: skill.Frontmatter{Name: "violin", Description: "Tune a violin"}},
 	}
 	tasks := []string{"Refund the last order of customer Bo", "Look up orders of Amy", "Restock the red mug", "Close ticket 7", "Look up a ticket"}
-	report, err := skill.Score(context.Background(), skills, tasks, nil)
+	report, err := skill.Score(context.Background(), skills, skill.Tasks(tasks...), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,10 +12,18 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/skill/scan"
 )
 
-// ErrTrivial is the error of [Induce] for a span from which there is nothing to learn.
-var ErrTrivial = errors.New("skill: the span is trivial")
+// Reasons for which [Induce] makes no skill.
+var (
+	ErrTrivial   = errors.New("skill: the span is trivial")                      // there is nothing to learn from it
+	ErrUnsafe    = errors.New("skill: the text tries to steer an agent")         // the scan has a finding of severity scan.High
+	ErrNotSolved = errors.New("skill: the trajectory is not known to be solved") // from [Solved]
+	ErrLeak      = errors.New("skill: a value of the episode is left in the skill")
+	ErrReply     = errors.New("skill: no reply of the model can be used")
+)
 
 // maxNote is the length in runes up to which an error message is short enough to be a note.
 const maxNote = 160
@@ -29,6 +37,36 @@ type InduceOptions struct {
 	// id, date, time, path or n, for an argument of a structured action its name, and value the text, for such an
 	// argument its JSON. Nil exempts none.
 	Keep func(kind, value string) bool
+
+	Format Format // of the skill; the zero value is text
+	Level  Level  // noted in the origin; empty means LevelTask for a span of the whole trajectory, else LevelSubtask
+
+	// Gate refuses a trajectory by an error, for example [Solved]. Nil refuses none, as in the paper.
+	Gate func(ctx context.Context, traj Trajectory) error
+
+	// Generate asks a language model for the skill: it gets a prompt and returns the reply. Nil makes the skill by rule.
+	Generate func(ctx context.Context, prompt string) (string, error)
+	Model    string   // names the model in the record; empty means "generator"
+	Retries  *int     // how often a reply that cannot be used is asked for again, with what was wrong; nil means 1
+	Known    []Skill  // skills that there are: the prompt shows the 20 most similar, so that the reply does not repeat them
+	Embedder Embedder // finds them; nil means HashEmbedder{}
+
+	RejectLeaks bool // a value of the episode left in the skill is an error; false notes it in Induced.Leaks
+}
+
+// An Induced is a skill that was made of an episode.
+type Induced struct {
+	*Document
+	Leaks    []string       // values of the span that stand in the description or the body, sorted
+	Findings []scan.Finding // doubts about the text of the span; with any of severity Medium the origin is tainted
+	Refused  []error        // why replies of Generate could not be used, in order
+}
+
+// An Outcome is what [InduceAll] made of one span.
+type Outcome struct {
+	Span     Span
+	*Induced       // nil if there is no skill
+	Err      error // why there is none; nil if there is one
 }
 
 // Induce makes one text skill of one span of a finished episode, without a model:
@@ -52,7 +90,7 @@ type InduceOptions struct {
 // for a span with fewer than MinActions useful actions or without words for a description, a [*SegmentError] for an empty
 // span or one outside the trajectory, and another for an argument that is no JSON value. ctx is checked at the start and
 // once a step.
-func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (*Document, error) {
+func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (*Induced, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("skill: induce: %w", err)
 	}
@@ -134,10 +172,10 @@ func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (
 	if description == "" {
 		return nil, ErrTrivial
 	}
-	return &Document{
+	return &Induced{Document: &Document{
 		Frontmatter: Frontmatter{Name: slug(description), Description: description},
 		Content:     textBody(procedure, notes),
-	}, nil
+	}}, nil
 }
 
 // spanMarker returns the text that says what a span is for; empty if nothing does. Several markers in one span name only
@@ -291,4 +329,22 @@ func oneLine(s string) string {
 		return r
 	}, s)
 	return strings.Join(strings.Fields(otherArrow.Replace(s)), " ") // only now: a control character can part an arrow
+}
+
+// Solved is a gate of [InduceOptions] that passes trajectories with a reward of 1.
+func Solved(ctx context.Context, traj Trajectory) error {
+	if traj.Reward == nil || !(*traj.Reward >= 1) {
+		return ErrNotSolved
+	}
+	return nil
+}
+
+// InduceAll cuts a trajectory by [Segment] and makes a skill of each span by [Induce].
+func InduceAll(ctx context.Context, traj Trajectory, s *SegmentOptions, o *InduceOptions) ([]Outcome, error) {
+	return nil, errors.New("skill: todo")
+}
+
+// Contrast makes a text skill of what the longest failure of a task did and its shortest success did not.
+func Contrast(ctx context.Context, trajs []Trajectory, o *InduceOptions) (*Induced, error) {
+	return nil, errors.New("skill: todo")
 }

@@ -253,7 +253,7 @@ func TestSegmentAndInduce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Marshal(d); err != nil {
+			if _, err := Marshal(d.Document); err != nil {
 				t.Fatalf("%v\n%+v", err, d)
 			}
 			steps := Procedure(d.Body())

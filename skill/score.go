@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"github.com/throughline-go/throughline/skill/internal/vector"
 )
 
 // Defaults of the paper's score and of the guards.
@@ -32,6 +34,17 @@ type ScoreOptions struct {
 	// TextOf returns the text that stands for a skill; nil means its description, as in the paper.
 	TextOf func(Skill) string
 
+	// Kind is the formula of each skill's numbers; the zero value is the paper's.
+	Kind ScoreKind
+	// NoiseFloor is the similarity that KindNoiseFloored takes off, at least 0; nil means the median of all.
+	NoiseFloor *float64
+
+	// ExcludeSources leaves the tasks out of the similarities of a skill from which it was made, by the task IDs of its
+	// [Record]. False leaves all in, as in the paper.
+	ExcludeSources bool
+	// HoldOut says which tasks of its origins a skill cannot serve in Report.Memory; the zero value means the task itself.
+	HoldOut HoldOut
+
 	// Exclude leaves task j out of the similarities of skill i, for example because the skill was made from that task.
 	// The pairs of tasks stay. Nil excludes nothing, as in the paper.
 	Exclude func(skill, task int) bool
@@ -43,6 +56,34 @@ type ScoreOptions struct {
 	MaxExactTasks int
 	PairSamples   int
 	Rand          *rand.Rand
+}
+
+// A ScoreKind is a formula for the numbers of a [SkillScore].
+type ScoreKind int
+
+const (
+	KindPaper        ScoreKind = iota // of arXiv:2608.20274
+	KindSimple                        // ours: the largest similarity, and the effective share of all
+	KindNoiseFloored                  // ours: as KindSimple, the evenness of what is above a floor
+)
+
+// A HoldOut says which tasks do not count for a skill that was made of them.
+type HoldOut int
+
+const (
+	HoldOutTask  HoldOut = iota // the task itself, by ID
+	HoldOutGroup                // every task of its group
+	HoldOutNone                 // none
+)
+
+// A MemoryScore rates all skills together: each task is served by the best of them. Ours; with b_j the largest similarity, at
+// least 0, of an admissible skill to task j,
+//
+//	Specificity = mean of b, Abstractness = 1 - Gini(b), Utility = their product
+type MemoryScore struct {
+	Specificity, Abstractness, Utility float64
+	AbstractnessDefined                bool      // false with fewer than two tasks
+	Best                               []float64 // b, by task scored against
 }
 
 // A SkillScore is the score of one skill against all tasks.
@@ -71,6 +112,7 @@ type Report struct {
 	ZeroPairs      float64      // share of the task pairs with similarity 0 or less; many make the score degenerate
 	Skills         []SkillScore // in the order given
 	Summary        Summary
+	Memory         MemoryScore
 }
 
 // Score computes the paper's utility of every skill against the tasks that it should serve, from texts alone: nothing is
@@ -91,7 +133,7 @@ type Report struct {
 // The cost is O((M+N)·N) sparse products for M skills and N tasks and memory for N(N-1)/2 numbers; beyond MaxExactTasks
 // the pairs are sampled. The result depends on the arguments only. No tasks, options out of range, an unusable answer of
 // the embedder ([*VectorError]) and a done ctx are errors.
-func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOptions) (*Report, error) {
+func Score[S Skill](ctx context.Context, skills []S, tasks []Task, o *ScoreOptions) (*Report, error) {
 	opts, err := o.resolve()
 	if err != nil {
 		return nil, err
@@ -104,7 +146,8 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 	index := make([]int, 0, len(tasks)) // of the tasks scored against
 	var kept []string
 	seen := make(map[string]bool, len(tasks))
-	for j, t := range tasks {
+	for j, task := range tasks {
+		t := task.Text
 		if seen[t] {
 			rep.DuplicateTasks++
 			if opts.DedupTasks {
@@ -126,7 +169,7 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 		return nil, err
 	}
 	taskVecs, rest := vecs[:len(kept)], vecs[len(kept):]
-	buf := make([]float64, vecs[0].dim)
+	buf := make([]float64, vecs[0].Dim)
 	pairs, err := taskPairs(ctx, taskVecs, buf, &opts)
 	if err != nil {
 		return nil, err
@@ -139,7 +182,7 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("skill: score: %w", err)
 		}
-		v.cosines(row, taskVecs, buf)
+		v.Cosines(row, taskVecs, buf)
 		k := i - len(placeboTexts)
 		if k < 0 {
 			if s := scoreRow(row, pairs, &opts, nil); s.Defined {
@@ -152,7 +195,7 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []string, o *ScoreOpt
 			s.Nearest = index[s.Nearest]
 		}
 		s.Name = skills[k].Name()
-		s.EmptyText = len(v.at) == 0
+		s.EmptyText = v.Zero()
 		rep.Skills[k] = s
 	}
 	rep.Summary, err = summarize(rep.Skills, placebo)
@@ -259,7 +302,7 @@ func shareUpTo(sorted []float64, x float64) float64 {
 }
 
 // taskPairs returns the sorted cosines of all pairs of tasks, or of a sample.
-func taskPairs(ctx context.Context, vs []vector, buf []float64, o *ScoreOptions) ([]float64, error) {
+func taskPairs(ctx context.Context, vs []vector.Vector, buf []float64, o *ScoreOptions) ([]float64, error) {
 	n := len(vs)
 	check := func() error {
 		if err := ctx.Err(); err != nil {
@@ -274,13 +317,13 @@ func taskPairs(ctx context.Context, vs []vector, buf []float64, o *ScoreOptions)
 			if err := check(); err != nil {
 				return nil, err
 			}
-			v.cosines(out[at:], vs[i+1:], buf)
+			v.Cosines(out[at:], vs[i+1:], buf)
 			at += n - 1 - i
 		}
 		slices.Sort(out)
 		return out, nil
 	}
-	partners := make([][]vector, n)
+	partners := make([][]vector.Vector, n)
 	for range o.PairSamples {
 		i, k := o.Rand.IntN(n), o.Rand.IntN(n-1)
 		if k >= i {
@@ -294,7 +337,7 @@ func taskPairs(ctx context.Context, vs []vector, buf []float64, o *ScoreOptions)
 		if err := check(); err != nil {
 			return nil, err
 		}
-		v.cosines(out[at:], partners[i], buf)
+		v.Cosines(out[at:], partners[i], buf)
 		at += len(partners[i])
 	}
 	slices.Sort(out)

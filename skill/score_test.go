@@ -122,18 +122,18 @@ func TestScoreErrors(t *testing.T) {
 	if _, err := Score(context.Background(), texts("x"), nil, nil); err == nil {
 		t.Error("no tasks: no error")
 	}
-	if _, err := Score(context.Background(), []Skill{nil}, []string{"x"}, nil); err == nil {
+	if _, err := Score(context.Background(), []Skill{nil}, Tasks("x"), nil); err == nil {
 		t.Error("nil skill: no error")
 	}
-	if _, err := Score(context.Background(), []*Document{nil}, []string{"x"}, nil); err == nil {
+	if _, err := Score(context.Background(), []*Document{nil}, Tasks("x"), nil); err == nil {
 		t.Error("nil document: no error")
 	}
-	if _, err := Score(context.Background(), texts("x"), []string{"x"}, &ScoreOptions{Embedder: HashEmbedder{Dim: 63}}); err == nil {
+	if _, err := Score(context.Background(), texts("x"), Tasks("x"), &ScoreOptions{Embedder: HashEmbedder{Dim: 63}}); err == nil {
 		t.Error("Dim 63: no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Score(ctx, texts("x"), []string{"x"}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Score(ctx, texts("x"), Tasks("x"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	if _, err := (HashEmbedder{}).Embed(ctx, []string{"x"}); !errors.Is(err, context.Canceled) {
@@ -150,7 +150,7 @@ func TestScoreErrors(t *testing.T) {
 			return out, nil
 		})
 		var ve *VectorError
-		if _, err := Score(context.Background(), texts("x"), []string{"a", "b"}, &ScoreOptions{Embedder: e}); !errors.As(err, &ve) {
+		if _, err := Score(context.Background(), texts("x"), Tasks("a", "b"), &ScoreOptions{Embedder: e}); !errors.As(err, &ve) {
 			t.Errorf("answer %d: %v, want a VectorError", i, err)
 		} else if want := []int{-1, 1, 0, 1, 0}[i]; ve.Index != want {
 			t.Errorf("answer %d: %v, want index %d", i, ve, want)
@@ -194,7 +194,7 @@ func TestScoreMatchesOracle(t *testing.T) {
 		desc = append(desc, tasks[0])
 		temp := rapid.Float64Range(0.01, 2).Draw(t, "temperature")
 		o := &ScoreOptions{Temperature: temp, Embedder: HashEmbedder{Dim: 128}}
-		rep, err := Score(context.Background(), texts(desc...), tasks, o)
+		rep, err := Score(context.Background(), texts(desc...), Tasks(tasks...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestScoreMatchesOracle(t *testing.T) {
 		for i, j := range order {
 			shuffled[i] = tasks[j]
 		}
-		one, err := Score(context.Background(), texts(desc[0]), shuffled, o)
+		one, err := Score(context.Background(), texts(desc[0]), Tasks(shuffled...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestScoreOptions(t *testing.T) {
 	ctx := context.Background()
 	tasks := []string{"place an order", "refund a ticket", "place an order", "ship the stock"}
 	skills := texts("place orders", "the of")
-	plain, err := Score(ctx, skills, tasks, nil)
+	plain, err := Score(ctx, skills, Tasks(tasks...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,34 +301,34 @@ func TestScoreOptions(t *testing.T) {
 	if e := plain.Skills[1]; !e.EmptyText || e.Abstractness != 1 || plain.Summary.Count != 2 || plain.Summary.Scored != 1 {
 		t.Errorf("empty text: %+v, summary %+v; want it scored but not summarized", e, plain.Summary)
 	}
-	dedup, err := Score(ctx, skills, tasks, &ScoreOptions{DedupTasks: true})
+	dedup, err := Score(ctx, skills, Tasks(tasks...), &ScoreOptions{DedupTasks: true})
 	if err != nil || dedup.Tasks != 3 || dedup.DuplicateTasks != 1 || dedup.Pairs != 3 {
 		t.Errorf("dedup: %+v, %v", dedup, err)
 	}
-	if last, err := Score(ctx, texts("ship"), tasks, &ScoreOptions{DedupTasks: true}); err != nil || last.Skills[0].Nearest != 3 {
+	if last, err := Score(ctx, texts("ship"), Tasks(tasks...), &ScoreOptions{DedupTasks: true}); err != nil || last.Skills[0].Nearest != 3 {
 		t.Errorf("dedup: %+v, %v, want the nearest task by its index in the argument", last, err)
 	}
 	// Without tasks 0 and 2 only "ship the stock" and "refund a ticket" are left, both unlike the skill: abstractness over 2.
-	ex, err := Score(ctx, skills, tasks, &ScoreOptions{Exclude: func(s, j int) bool { return s == 0 && j%2 == 0 }})
+	ex, err := Score(ctx, skills, Tasks(tasks...), &ScoreOptions{Exclude: func(s, j int) bool { return s == 0 && j%2 == 0 }})
 	if err != nil || ex.Pairs != 6 || ex.Skills[0].Abstractness < 0.9 || ex.Skills[0].Retrievable || ex.Skills[0].Nearest%2 == 0 {
 		t.Errorf("exclude: %+v, %v", ex.Skills[0], err)
 	}
 	if diff := gocmp.Diff(plain.Skills[1], ex.Skills[1]); diff != "" {
 		t.Errorf("exclusion for one skill changed the other (-want +got):\n%s", diff)
 	}
-	none, err := Score(ctx, skills[:1], tasks, &ScoreOptions{Exclude: func(int, int) bool { return true }})
+	none, err := Score(ctx, skills[:1], Tasks(tasks...), &ScoreOptions{Exclude: func(int, int) bool { return true }})
 	if err != nil || none.Skills[0] != (SkillScore{Name: "s0", Nearest: -1}) || none.Summary.Defined || none.Summary.Status != StatusUndefined {
 		t.Errorf("all excluded: %+v, %v", none, err)
 	}
-	byName, err := Score(ctx, skills[:1], tasks, &ScoreOptions{TextOf: func(s Skill) string { return "ship the stock " + s.Name()[:0] }})
+	byName, err := Score(ctx, skills[:1], Tasks(tasks...), &ScoreOptions{TextOf: func(s Skill) string { return "ship the stock " + s.Name()[:0] }})
 	if err != nil || byName.Skills[0].Nearest != 3 {
 		t.Errorf("TextOf: %+v, %v", byName, err)
 	}
-	single, err := Score(ctx, skills[:1], tasks[:1], nil)
+	single, err := Score(ctx, skills[:1], Tasks(tasks[:1]...), nil)
 	if err != nil || single.Skills[0].Defined || single.Skills[0].Abstractness != 1 || single.Summary.Placebo != 0 || single.Summary.Defined {
 		t.Errorf("one task: %+v, %v", single, err)
 	}
-	if empty, err := Score(ctx, []Skill{}, tasks, nil); err != nil || empty.Summary.Defined || empty.Summary.Count != 0 {
+	if empty, err := Score(ctx, []Skill{}, Tasks(tasks...), nil); err != nil || empty.Summary.Defined || empty.Summary.Count != 0 {
 		t.Errorf("no skills: %+v, %v", empty, err)
 	}
 }
@@ -342,22 +342,22 @@ func TestScoreSampled(t *testing.T) {
 		tasks = append(tasks, words[rnd.IntN(10)]+" "+words[rnd.IntN(10)]+" "+words[rnd.IntN(10)])
 	}
 	skills := texts("order and refund", "cancel an invoice", "ship it")
-	exact, err := Score(context.Background(), skills, tasks, nil)
+	exact, err := Score(context.Background(), skills, Tasks(tasks...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := func(seed uint64) *ScoreOptions {
 		return &ScoreOptions{MaxExactTasks: 20, PairSamples: 40000, Rand: rand.New(rand.NewPCG(seed, 2))}
 	}
-	a, err := Score(context.Background(), skills, tasks, o(1))
+	a, err := Score(context.Background(), skills, Tasks(tasks...), o(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := Score(context.Background(), skills, tasks, o(1))
+	b, _ := Score(context.Background(), skills, Tasks(tasks...), o(1))
 	if diff := gocmp.Diff(a, b); diff != "" || !a.Sampled || a.Pairs != 40000 {
 		t.Errorf("same seed, sampled %v of %d pairs (-first +second):\n%s", a.Sampled, a.Pairs, diff)
 	}
-	if c, _ := Score(context.Background(), skills, tasks, &ScoreOptions{MaxExactTasks: 20, PairSamples: 300}); !c.Sampled {
+	if c, _ := Score(context.Background(), skills, Tasks(tasks...), &ScoreOptions{MaxExactTasks: 20, PairSamples: 300}); !c.Sampled {
 		t.Error("a sample of as many pairs as there are, 300, is still a sample")
 	}
 	for i, s := range a.Skills {
@@ -421,7 +421,7 @@ func TestEmbedBoundary(t *testing.T) {
 		t.Errorf("second batch of another length: %v, want index 256", err)
 	}
 	row := make([]float64, len(vs))
-	vs[0].cosines(row, vs, make([]float64, 2))
+	vs[0].Cosines(row, vs, make([]float64, 2))
 	for i, c := range row {
 		if !near(c, 1, 1e-12) {
 			t.Fatalf("cosine %d of parallel vectors is %g", i, c)
@@ -466,7 +466,7 @@ func TestHashEmbedderOnPublicTasks(t *testing.T) {
 	row, buf := make([]float64, len(vs)), make([]float64, defaultDim)
 	zero := 0.0
 	for i, v := range vs {
-		v.cosines(row[i+1:], vs[i+1:], buf)
+		v.Cosines(row[i+1:], vs[i+1:], buf)
 		for k := i + 1; k < len(vs); k++ {
 			s := in[i].Template == in[k].Template
 			pairs = append(pairs, pair{row[k], s})
@@ -524,7 +524,7 @@ func TestPlaceboOnPublicTasks(t *testing.T) {
 			tasks = append(tasks, x.Intent)
 		}
 	}
-	rep, err := Score(context.Background(), texts(placeboTexts[:]...), tasks, nil)
+	rep, err := Score(context.Background(), texts(placeboTexts[:]...), Tasks(tasks...), nil)
 	if err != nil || len(tasks) != 190 {
 		t.Fatal(len(tasks), err)
 	}
@@ -564,7 +564,7 @@ func BenchmarkScore(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d", n, n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Score(context.Background(), skills, all[:n], nil); err != nil {
+				if _, err := Score(context.Background(), skills, Tasks(all[:n]...), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

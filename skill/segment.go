@@ -22,6 +22,13 @@ type SegmentOptions struct {
 	TaskLevel  bool   // one span with everything, unless Spans are given; false cuts the trajectory into subtasks
 	MinActions int    // fewer actions do not make a span of their own; zero means 2
 	MaxActions int    // most actions of a span cut by rule, at least MinActions; zero means 12, or MinActions if that is larger
+
+	// Generate asks a language model for the first steps of the spans, unless Spans are given: it gets a prompt and returns
+	// the reply. Nil asks none.
+	Generate func(ctx context.Context, prompt string) (string, error)
+	// A reply that cannot be used is an error with NoFallback; otherwise the rules below cut, and Warn is told why.
+	NoFallback bool
+	Warn       func(error) // nil means that nobody is told
 }
 
 // A SegmentError reports a span that cannot be used.

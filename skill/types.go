@@ -1,6 +1,9 @@
 package skill
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // A Skill is a piece of reusable know-how: a short description, by which it is found, and a body, which is read when it
 // is used. [*Document] implements it; one that was read leniently can break the limits on name and description. The three
@@ -27,6 +30,22 @@ func (f EmbedderFunc) Embed(ctx context.Context, texts []string) ([][]float64, e
 	return f(ctx, texts)
 }
 
+// A Task is something that an agent is asked to do.
+type Task struct {
+	ID    string `json:"id,omitempty"`    // unique among tasks; empty means unknown
+	Text  string `json:"text"`            // the instruction
+	Group string `json:"group,omitempty"` // template or type of the task, for held-out statistics; empty means none
+}
+
+// Tasks returns one task per text, without an ID.
+func Tasks(texts ...string) []Task {
+	tasks := make([]Task, len(texts))
+	for i, t := range texts {
+		tasks[i].Text = t
+	}
+	return tasks
+}
+
 // A Step is one action of a finished episode and what came back. A structured action has a Name and Args; a free-text
 // action has its text in Name and nil Args.
 type Step struct {
@@ -40,14 +59,42 @@ type Step struct {
 
 // A Trajectory is one finished episode of one task.
 type Trajectory struct {
-	TaskID  string `json:"task_id"`
-	Task    string `json:"task"`              // the instruction
-	Group   string `json:"group,omitempty"`   // template or type of the task, for held-out statistics
-	Steps   []Step `json:"steps"`             // in order of time
-	Success *bool  `json:"success,omitempty"` // the verifier's verdict; nil means that there is none
+	ID     string   `json:"id,omitempty"` // of the episode; empty means unknown
+	TaskID string   `json:"task_id"`
+	Task   string   `json:"task"`             // the instruction
+	Group  string   `json:"group,omitempty"`  // template or type of the task, for held-out statistics
+	Steps  []Step   `json:"steps"`            // in order of time
+	Reward *float64 `json:"reward,omitempty"` // the verifier's, in [0, 1], 1 for solved; nil means that there is none
 }
 
 // A Span is a half-open range of steps.
 type Span struct {
 	Start, End int
+}
+
+// A Level says how much of an episode a skill was made of.
+type Level string
+
+const (
+	LevelTask    Level = "task"    // the whole trajectory
+	LevelSubtask Level = "subtask" // one span of it
+)
+
+// A Format says what the body of a skill is.
+type Format int
+
+const (
+	FormatText Format = iota // a procedure and notes, read by [Procedure]
+	FormatCode               // a function in a fenced block, read by [Code]
+)
+
+// String returns "text" or "code".
+func (f Format) String() string {
+	switch f {
+	case FormatText:
+		return "text"
+	case FormatCode:
+		return "code"
+	}
+	return fmt.Sprintf("Format(%d)", int(f))
 }

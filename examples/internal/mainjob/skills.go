@@ -57,10 +57,10 @@ func (j *job) induce(ctx context.Context) error {
 		if names[doc.Name()]++; names[doc.Name()] > 1 {
 			doc.Frontmatter.Name = numbered(doc.Name(), names[doc.Name()])
 		}
-		j.skills = append(j.skills, learned{doc, t.ID, tools})
-		j.result.Skills = append(j.result.Skills, doc)
+		j.skills = append(j.skills, learned{doc.Document, t.ID, tools})
+		j.result.Skills = append(j.result.Skills, doc.Document)
 	}
-	report, err := skill.Score(ctx, j.result.Skills, messages, &skill.ScoreOptions{
+	report, err := skill.Score(ctx, j.result.Skills, skill.Tasks(messages...), &skill.ScoreOptions{
 		Exclude: func(s, task int) bool { return j.skills[s].source == sources[task] },
 	})
 	if err != nil {
