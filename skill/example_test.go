@@ -35,7 +35,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		docs = append(docs, doc)
+		docs = append(docs, doc.Document)
 	}
 	tasks := []string{"Refund the last order of customer Bo", "Cancel the order of a customer", "Restock an item", "Close a ticket"}
 	report, err := skill.Score(context.Background(), docs, skill.Tasks(tasks...), nil)
