@@ -50,6 +50,7 @@ func TestNewBatchExcluded(t *testing.T) {
 // anyRollouts draws a batch with everything that takes a vote away, numbers included that must not be read.
 func anyRollouts(t *rapid.T) []rl.Trajectory {
 	number := rapid.Float64Range(-3, 0)
+	reference := rapid.Float64Range(-3, -0.01) // 0 for all tokens would mean that there is none
 	batch := make([]rl.Trajectory, rapid.IntRange(0, 5).Draw(t, "trajectories"))
 	for i := range batch {
 		tr := &batch[i]
@@ -61,7 +62,7 @@ func anyRollouts(t *rapid.T) []rl.Trajectory {
 			for range rapid.IntRange(0, 5).Draw(t, "tokens") {
 				tok := rl.Token{ID: rapid.IntRange(0, 9).Draw(t, "id"), LogProb: math.NaN(), RefLogProb: math.NaN()}
 				if rapid.Bool().Draw(t, "trainable") {
-					tok.Trainable, tok.LogProb, tok.RefLogProb = true, number.Draw(t, "l"), number.Draw(t, "ref")
+					tok.Trainable, tok.LogProb, tok.RefLogProb = true, number.Draw(t, "l"), reference.Draw(t, "ref")
 				}
 				turn.Tokens = append(turn.Tokens, tok)
 			}
@@ -102,6 +103,15 @@ func TestNewBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		batch := anyRollouts(t)
+		if rapid.Bool().Draw(t, "without references") {
+			for _, tr := range batch {
+				for _, turn := range tr.Turns {
+					for j := range turn.Tokens {
+						turn.Tokens[j].RefLogProb = 0
+					}
+				}
+			}
+		}
 		c := sapoCredit(t, batch)
 		o := &WeightOptions{Aggregation: SeqMeanTokenMean, TurnSequences: rapid.Bool().Draw(t, "rows")}
 		var want Batch
