@@ -13,7 +13,7 @@ type Severity int
 const (
 	SeverityInfo    Severity = iota // worth knowing; nothing was changed or lost
 	SeverityWarning                 // read, but repaired or doubtful
-	SeverityError                   // not read
+	SeverityError                   // not read, or not used as it must not reach a prompt
 )
 
 // String returns "info", "warning" or "error".
@@ -33,11 +33,11 @@ func (s Severity) String() string {
 // [Parse].
 type Diagnostic struct {
 	Path     string // file or folder, as given by ParseOptions.Path or found by LoadFS
-	Line     int    // in the file, from 1; zero means the file as a whole
+	Line     int    // in the file, from 1; zero means the file or folder as a whole
 	Severity Severity
 	Code     string // stable name of the rule, for example "invalid-yaml"
-	Field    string // frontmatter key; empty if none
-	Msg      string
+	Field    string // frontmatter key, or the field of [Document.Scan] for a finding; empty if none
+	Msg      string // what is wrong, with at most the first 80 runes of a key or name and 200 of a value
 }
 
 // Error returns the diagnostic as "path:line: severity: message [code]"; a zero line is left out.

@@ -20,18 +20,19 @@ type Frontmatter struct {
 	// no statement, empty but not nil that it allows none.
 	AllowedTools []string
 
-	// Metadata holds free keys and values; nil if there are none. A value that was not a scalar is its YAML text.
+	// Metadata holds free keys and values; nil if there are none. A value that was not a scalar is its YAML text. The keys of
+	// a [Record] start with "throughline-".
 	Metadata map[string]string
 
 	// Unknown holds the keys that the format does not define, in the order of the file, so that they are not lost when it
-	// is written again.
+	// is written again; nil if there are none.
 	Unknown []Field
 }
 
 // A Field is a frontmatter key that the format does not define.
 type Field struct {
 	Key   string
-	Value string // as YAML text
+	Value string // as YAML text, without comments and the end of its last line; empty for null
 }
 
 // Name returns the name of the skill.

@@ -8,8 +8,11 @@ import (
 	"github.com/throughline-go/throughline/skill/internal/vector"
 )
 
-// defaultDim is the number of dimensions of a zero [HashEmbedder].
-const defaultDim = 4096
+// Numbers of dimensions of a [HashEmbedder].
+const (
+	defaultDim = 4096
+	minDim     = 64
+)
 
 // HashEmbedder is the default [Embedder]: words, pairs of neighbouring words and character trigrams, hashed into a vector
 // of fixed size. It needs no model, no corpus and no state, so a vector never changes and unseen words are no special
@@ -24,8 +27,8 @@ type HashEmbedder struct {
 // Embed returns one vector per text. It fails only if ctx is done or Dim is out of range.
 func (h HashEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, error) {
 	dim := h.dim()
-	if dim < 64 {
-		return nil, fmt.Errorf("skill: hash embedder: Dim is %d, want 0 or at least 64", h.Dim)
+	if dim < minDim {
+		return nil, fmt.Errorf("skill: hash embedder: Dim is %d, want 0 or at least %d", h.Dim, minDim)
 	}
 	out := make([][]float64, len(texts))
 	for i, s := range texts {
@@ -33,6 +36,19 @@ func (h HashEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, e
 			return nil, err
 		}
 		out[i] = text.Hash(make([]float64, dim), s)
+	}
+	return out, nil
+}
+
+// vectors returns what [vector.Embed] makes of Embed, without holding 32 KB a text.
+func (h HashEmbedder) vectors(ctx context.Context, texts []string) ([]vector.Vector, error) {
+	out := make([]vector.Vector, len(texts))
+	buf := make([]float64, h.dim())
+	for i, s := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("skill: embed: %w", err)
+		}
+		out[i] = vector.Unit(text.Hash(buf, s))
 	}
 	return out, nil
 }
@@ -72,6 +88,9 @@ func (e *VectorError) Error() string {
 
 // embed returns unit (or zero) vectors of the texts after checking what the embedder returned.
 func embed(ctx context.Context, e Embedder, texts []string) ([]vector.Vector, error) {
+	if h, ok := e.(HashEmbedder); ok && h.dim() >= minDim {
+		return h.vectors(ctx, texts)
+	}
 	return vector.Embed(ctx, e, texts, func(index int, reason string) error {
 		return &VectorError{embedderID(e), index, reason}
 	})

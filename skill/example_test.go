@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"testing/fstest"
 
 	"github.com/throughline-go/throughline/skill"
 )
@@ -15,27 +14,22 @@ import (
 func Example() {
 	call := func(name string, args map[string]any) skill.Step { return skill.Step{Name: name, Args: args} }
 	episode := skill.Trajectory{
-		Task: "Refund order 1001 of amy@example.com",
+		Task: "Refund an order of a customer",
 		Steps: []skill.Step{
 			call("find_customer", map[string]any{"email": "amy@example.com"}),
 			call("get_order", map[string]any{"order_id": 1001}),
 			call("refund_order", map[string]any{"order_id": 1001, "reason": "damaged"}),
 		},
 	}
-	spans, err := skill.Segment(context.Background(), episode, &skill.SegmentOptions{TaskLevel: true})
+	outcomes, err := skill.InduceAll(context.Background(), episode, &skill.SegmentOptions{TaskLevel: true}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	var docs []*skill.Document
-	for _, span := range spans {
-		doc, err := skill.Induce(context.Background(), episode, span, &skill.InduceOptions{Subtask: "Refund an order of a customer"})
-		if errors.Is(err, skill.ErrTrivial) {
-			continue
+	for _, o := range outcomes {
+		if o.Err == nil { // else there was nothing to learn from its span, or its text is unsafe
+			docs = append(docs, o.Document)
 		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		docs = append(docs, doc.Document)
 	}
 	tasks := []string{"Refund the last order of customer Bo", "Cancel the order of a customer", "Restock an item", "Close a ticket"}
 	report, err := skill.Score(context.Background(), docs, skill.Tasks(tasks...), nil)
@@ -63,136 +57,6 @@ func Example() {
 	// - Procedure: find_customer(email) → get_order(order_id) → refund_order(order_id, reason)
 }
 
-func ExampleParse() {
-	file := "---\nname: rainy-day\ndescription: Use when: it rains\n---\nTake an umbrella.\n"
-	doc, diagnostics, err := skill.Parse([]byte(file), &skill.ParseOptions{Path: "rainy-day/SKILL.md", Dir: "rainy-day"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%q\n", doc.Description())
-	for _, d := range diagnostics {
-		fmt.Println(d)
-	}
-	// Output:
-	// "Use when: it rains"
-	// rainy-day/SKILL.md:3: warning: value of description needs quotes; repaired [repaired-unquoted]
-}
-
-func ExampleLoadFS() {
-	mine := fstest.MapFS{
-		"notes/SKILL.md":  {Data: []byte("---\nname: notes\ndescription: Take notes.\n---\nWrite it down.\n")},
-		"broken/SKILL.md": {Data: []byte("---\nname: broken\n")},
-	}
-	set, err := skill.LoadFS(context.Background(), []skill.Source{{Label: "mine", FS: mine}}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range set.Skills {
-		fmt.Println(s.Path, s.Name())
-	}
-	for _, d := range set.Diagnostics {
-		fmt.Println(d)
-	}
-	// Output:
-	// mine/notes/SKILL.md notes
-	// mine/broken/SKILL.md:1: error: no line "---" closes the frontmatter [unclosed-frontmatter]
-}
-
-func ExampleMarshal() {
-	data, err := skill.Marshal(&skill.Document{
-		Frontmatter: skill.Frontmatter{Name: "notes", Description: "Take notes: short ones.", AllowedTools: []string{"Read", "Bash(git log:*)"}},
-		Content:     "Write it down.\n",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Print(string(data))
-	// Output:
-	// ---
-	// name: notes
-	// description: 'Take notes: short ones.'
-	// allowed-tools: Read Bash(git log:*)
-	// ---
-	// Write it down.
-}
-
-func ExampleWriteDir() {
-	dir, err := os.MkdirTemp("", "skills")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	doc := &skill.Document{Frontmatter: skill.Frontmatter{Name: "no spaces", Description: "x"}}
-	fmt.Println(skill.WriteDir(context.Background(), dir, []*skill.Document{doc}))
-	// Output:
-	// skill: marshal "no spaces": SKILL.md:2: error: name "no spaces" holds ' ', want lower-case letters, digits and '-' [invalid-name]
-}
-
-func ExampleScore() {
-	skills := []skill.Skill{
-		&skill.Document{Frontmatter: skill.Frontmatter{Name: "orders", Description: "Look up and refund orders of a customer"}},
-		&skill.Document{Frontmatter: skill.Frontmatter{Name: "violin", Description: "Tune a violin"}},
-	}
-	tasks := []string{"Refund the last order of customer Bo", "Look up orders of Amy", "Restock the red mug", "Close ticket 7", "Look up a ticket"}
-	report, err := skill.Score(context.Background(), skills, skill.Tasks(tasks...), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range report.Skills {
-		fmt.Printf("%s: utility %.2f, gated %.2f\n", s.Name, s.Utility, s.Gated)
-	}
-	fmt.Printf("median %.2f, placebo %.2f: %s\n", report.Summary.Median, report.Summary.Placebo, report.Summary.Status)
-	// Output:
-	// orders: utility 0.45, gated 0.45
-	// violin: utility 0.77, gated 0.00
-	// median 0.61, placebo 0.60: passed
-}
-
-func ExampleScoreMatrix() {
-	sims := [][]float64{{.45, .35, .30, .20}, {.9, .1, .1, .1}}
-	pairs := []float64{.1, .2, .3, .4, .5, .6}
-	report, err := skill.ScoreMatrix(sims, pairs, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, s := range report.Skills {
-		fmt.Printf("%.6f %.6f %.6f\n", s.Specificity, s.Abstractness, s.Utility)
-	}
-	// Output:
-	// 0.666667 0.719614 0.479743
-	// 1.000000 0.252272 0.252272
-}
-
-func ExampleHashEmbedder() {
-	v, err := skill.HashEmbedder{}.Embed(context.Background(), []string{"Place an order", "Place orders"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	var cosine float64
-	for i := range v[0] {
-		cosine += v[0][i] * v[1][i]
-	}
-	fmt.Printf("%.6f\n", cosine)
-	// Output:
-	// 0.537665
-}
-
-func ExampleSegment() {
-	var episode skill.Trajectory
-	for _, a := range []string{
-		"go to cabinet 1", "open cabinet 1", "go to cabinet 2", "open cabinet 2", "take mug 1 from cabinet 2", "go to sink 1", "clean mug 1 with sink 1",
-	} {
-		episode.Steps = append(episode.Steps, skill.Step{Name: a})
-	}
-	spans, err := skill.Segment(context.Background(), episode, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(spans)
-	// Output:
-	// [{0 2} {2 5} {5 7}]
-}
-
 func ExampleInduce() {
 	episode := skill.Trajectory{Steps: []skill.Step{
 		{Name: "go to cabinet 2"},
@@ -212,6 +76,97 @@ func ExampleInduce() {
 	// go to cabinet then take mug from cabinet
 	// - Procedure: go to cabinet <n> → open cabinet <n> → take mug <n_2> from cabinet <n>
 	// - take mug <n_2> from cabinet <n> can fail: cabinet <n> is closed
+}
+
+func ExampleInduceAll() {
+	step := func(marker, action string) skill.Step { return skill.Step{Marker: marker, Name: action} }
+	episode := skill.Trajectory{ID: "run-1", TaskID: "t1", Task: "clean a mug and put it away", Reward: new(1.0), Steps: []skill.Step{
+		step("find a mug", "go to cabinet 2"), step("", "open cabinet 2"), step("", "take mug 1 from cabinet 2"),
+		step("clean it", "go to sink 1"), step("", "clean mug 1 with sink 1"),
+	}}
+	outcomes, err := skill.InduceAll(context.Background(), episode, nil, &skill.InduceOptions{Gate: skill.Solved})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			fmt.Println(o.Span, o.Err)
+			continue
+		}
+		record, err := o.Record()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %s\n  a %s of task %s\n", o.Name(), skill.Procedure(o.Body()), record.Level, record.Origins[0].Task)
+	}
+	// Output:
+	// find-a-mug: [go to cabinet <n> open cabinet <n> take mug <n_2> from cabinet <n>]
+	//   a subtask of task t1
+	// clean-it: [go to sink <n> clean mug <n_2> with sink <n>]
+	//   a subtask of task t1
+}
+
+func ExampleSolved() {
+	err := skill.Solved(context.Background(), skill.Trajectory{ID: "run-1", Reward: new(0.5)})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, skill.ErrNotSolved))
+	// Output:
+	// skill: the trajectory is not known to be solved: the reward of "run-1" is 0.5
+	// true
+}
+
+func ExampleContrast() {
+	run := func(reward float64, steps ...skill.Step) skill.Trajectory {
+		return skill.Trajectory{TaskID: "t1", Task: "refund an order", Steps: steps, Reward: &reward}
+	}
+	order := map[string]any{"order_id": 1001}
+	failure := run(0, skill.Step{Name: "refund", Args: order, Observation: "order 1001 is not delivered", Err: true}, skill.Step{Name: "close_ticket", Args: order})
+	success := run(1, skill.Step{Name: "get_order", Args: order}, skill.Step{Name: "cancel", Args: order})
+	doc, err := skill.Contrast(context.Background(), []skill.Trajectory{failure, success}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(doc.Body())
+	// Output:
+	// - Procedure: get_order(order_id) → cancel(order_id)
+	// - avoid: refund(order_id), refused: order <n> is not delivered; instead: get_order(order_id)
+	// - avoid: close_ticket(order_id)
+}
+
+func ExampleCode() {
+	order := map[string]any{"order_id": 1001, "notify": true}
+	episode := skill.Trajectory{Task: "Refund an order", Steps: []skill.Step{
+		{Name: "find_customer", Args: map[string]any{"email": "amy@example.com"}},
+		{Name: "refund", Args: order},
+		{Name: `say "done" to the customer`},
+	}}
+	doc, err := skill.Induce(context.Background(), episode, skill.Span{Start: 0, End: 3}, &skill.InduceOptions{Format: skill.FormatCode})
+	if err != nil {
+		log.Fatal(err)
+	}
+	lang, code, ok := skill.Code(doc.Body())
+	fmt.Println(lang, ok)
+	fmt.Print(code)
+	// Output:
+	// python true
+	// def refund_an_order(email, order_id, text):
+	//     find_customer(email=email)
+	//     refund(notify=True, order_id=order_id)
+	//     act(f"say {text} to the customer")
+}
+
+func ExampleParseTextBody() {
+	body := skill.ParseTextBody("The desk closes at six.\n* procedure: find_customer(email) ->\n  refund_order(order_id)\n* Refunds take a day.\n")
+	fmt.Printf("%q\n%q\n", body.Procedure, body.Notes)
+	body.Notes = append(body.Notes, "Ask for the reason.")
+	fmt.Print(body)
+	// Output:
+	// ["find_customer(email)" "refund_order(order_id)"]
+	// ["The desk closes at six." "Refunds take a day."]
+	// - Procedure: find_customer(email) → refund_order(order_id)
+	// - The desk closes at six.
+	// - Refunds take a day.
+	// - Ask for the reason.
 }
 
 func ExampleProcedure() {

@@ -40,9 +40,11 @@ func findLiterals(s string) []literal {
 		}
 		if kind, end := sc.match(i); kind != "" {
 			lit := literal{i, end, kind, s[i:end]}
-			if kind == "n" {
-				// "mug 2" and "shelf 2" are different things.
+			switch kind {
+			case "n": // "mug 2" and "shelf 2" are different things
 				lit.id = strings.ToLower(precedingWord(s[:i])) + " " + lit.id
+			case "text": // "a" and 'a' are not
+				lit.id = s[i+1 : end-1]
 			}
 			out = append(out, lit)
 			i = end
@@ -118,8 +120,10 @@ func (sc *scanner) match(i int) (kind string, end int) {
 	if !isHex(c) && c != '+' && c != '-' {
 		return "", 0
 	}
-	if m := uuidAt.FindString(rest); m != "" {
-		return "id", i + len(m)
+	if len(rest) > 8 && rest[8] == '-' {
+		if m := uuidAt.FindString(rest); m != "" {
+			return "id", i + len(m)
+		}
 	}
 	if !sc.freeLeft(i) {
 		return "", 0
@@ -127,8 +131,8 @@ func (sc *scanner) match(i int) (kind string, end int) {
 	if end := sc.hex(i); end > 0 {
 		return "id", end
 	}
-	if m := dateAt.FindString(rest); m != "" {
-		end := i + len(m)
+	if len(rest) > 4 && rest[4] == '-' && dateAt.MatchString(rest) {
+		end := i + len("2006-01-02")
 		if t := dateTimeAt.FindString(sc.s[end:]); t != "" && sc.freeRight(end+len(t)) {
 			return "date", end + len(t)
 		}
@@ -136,8 +140,10 @@ func (sc *scanner) match(i int) (kind string, end int) {
 			return "date", end
 		}
 	}
-	if m := timeAt.FindString(rest); m != "" && sc.freeRight(i+len(m)) {
-		return "time", i + len(m)
+	if len(rest) > 2 && (rest[1] == ':' || rest[2] == ':') {
+		if m := timeAt.FindString(rest); m != "" && sc.freeRight(i+len(m)) {
+			return "time", i + len(m)
+		}
 	}
 	if m := numberAt.FindString(rest); m != "" && !strings.HasSuffix(sc.s[:i], ".") {
 		whole, _, _ := strings.Cut(m, ".") // of "1.5x" the 1 is still a number
@@ -175,7 +181,7 @@ func (sc *scanner) email(i int) int {
 	for j < len(sc.s) && (isAlnum(sc.s[j]) || strings.IndexByte("._%+-", sc.s[j]) >= 0) {
 		j++
 	}
-	if j > i {
+	if j > i && j < len(sc.s) && sc.s[j] == '@' {
 		if m := emailAt.FindString(sc.s[j:]); m != "" {
 			return j + len(m)
 		}
@@ -255,41 +261,87 @@ func precedingWord(s string) string {
 // An abstraction replaces literals by placeholders, consistently over all texts of one skill: equal literals of a kind get
 // the same one, the first of a kind "<kind>", later ones "<kind_2>", "<kind_3>" and so on.
 type abstraction struct {
-	keep  func(kind, value string) bool // exempts literals; nil exempts none
-	names map[[2]string]string          // by kind and identity
-	count map[string]int                // identities by kind
+	keep   func(kind, value string) bool // exempts literals; nil exempts none
+	values *values                       // texts to replace beside literals; nil means none
+	flat   bool                          // no numbers: all literals of a kind are one
+	names  map[[2]string]string          // by kind and identity
+	count  map[string]int                // the last number tried by kind
+	used   map[string]bool
 }
 
-func newAbstraction(keep func(kind, value string) bool) *abstraction {
-	return &abstraction{keep, make(map[[2]string]string), make(map[string]int)}
+func newAbstraction(keep func(kind, value string) bool, v *values) *abstraction {
+	return &abstraction{keep: keep, values: v, names: make(map[[2]string]string), count: make(map[string]int), used: make(map[string]bool)}
 }
 
-// text returns s with its literals replaced.
-func (a *abstraction) text(s string) string {
-	var b strings.Builder
+// A piece is a part of an abstracted text: a placeholder by its name or, where that is empty, text.
+type piece struct {
+	text, name string
+}
+
+// pieces returns s with its literals replaced.
+func (a *abstraction) pieces(s string) []piece {
+	var out []piece
+	add := func(text string) {
+		if text != "" {
+			out = append(out, piece{text: text})
+		}
+	}
+	between := func(text string) { // holds no literal
+		at := 0
+		for _, m := range a.values.replaceable(text) {
+			add(text[at:m.start])
+			out = append(out, piece{name: a.name("text", m.value)})
+			at = m.end
+		}
+		add(text[at:])
+	}
 	at := 0
 	for _, l := range findLiterals(s) {
 		if a.keep != nil && a.keep(l.kind, s[l.start:l.end]) {
 			continue
 		}
-		b.WriteString(s[at:l.start])
-		b.WriteString("<" + a.name(l.kind, l.id) + ">")
+		between(s[at:l.start])
+		out = append(out, piece{name: a.name(l.kind, l.id)})
 		at = l.end
 	}
-	return b.String() + s[at:]
+	between(s[at:])
+	return out
 }
 
-// name returns the kind for its first identity, later "kind_2" and so on.
+// text returns s with its literals replaced.
+func (a *abstraction) text(s string) string { return join(a.pieces(s)) }
+
+func join(pieces []piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.name != "" {
+			b.WriteString("<" + p.name + ">")
+		} else {
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// name returns the kind for its first identity, later "kind_2" and so on; never the name of another kind.
 func (a *abstraction) name(kind, id string) string {
+	if a.flat {
+		return kind
+	}
 	key := [2]string{kind, id}
 	if n, ok := a.names[key]; ok {
 		return n
 	}
-	a.count[kind]++
 	n := kind
-	if c := a.count[kind]; c > 1 {
-		n = fmt.Sprintf("%s_%d", kind, c)
+	for a.count[kind]++; ; a.count[kind]++ {
+		if c := a.count[kind]; c > 1 {
+			n = fmt.Sprintf("%s_%d", kind, c)
+		}
+		if !a.used[n] {
+			break
+		}
 	}
+	a.used[n] = true
 	a.names[key] = n
 	return n
 }

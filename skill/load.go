@@ -11,6 +11,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/throughline-go/throughline/skill/scan"
+)
+
+// Limits of one folder, so that a hostile one costs no more than it holds and is reported in a few lines.
+const (
+	maxEntries   = 1 << 18 // more, and more than MaxDirs, and the folder is not read
+	maxResources = 1000    // names beside a SKILL.md that are scanned
+	maxReports   = 100     // links of a folder, findings of a file
 )
 
 // A Source is a folder tree that holds skills. For a folder on disk open it with [os.OpenRoot] and take the FS method of
@@ -22,9 +31,14 @@ type Source struct {
 
 // LoadOptions adjusts [LoadFS]. A nil *LoadOptions equals &LoadOptions{}.
 type LoadOptions struct {
-	Parse    ParseOptions // how each file is read; Path and Dir are set by LoadFS and must be empty
-	MaxDepth int          // folders this far below the root of a source are read; zero means 5
-	MaxDirs  int          // most folders read per source; zero means 2,000
+	Parse       ParseOptions // how each file is read; Path and Dir are set by LoadFS and must be empty
+	MaxDepth    int          // folders this far below the root of a source are read; zero means 5
+	MaxDirs     int          // most folders read per source; zero means 2,000
+	AllowUnsafe bool         // load skills with findings of severity scan.High, with a warning each; false puts them in Set.Quarantined
+
+	// Previous is what an earlier call found, for loading again. A file of it that is still there but can no longer be read
+	// or parsed keeps its last good version. Nil means that nothing is kept.
+	Previous *Set
 }
 
 // A Loaded is a document and where it came from.
@@ -37,20 +51,31 @@ type Loaded struct {
 type Set struct {
 	Skills      []Loaded     // one per name, sorted by name
 	Shadowed    []Loaded     // valid skills that lost their name to another with other content, sorted by name, then precedence
+	Quarantined []Loaded     // valid skills that must not reach a prompt, sorted by name, then precedence; a name can be in Skills too
 	Diagnostics []Diagnostic // sorted by path, line and code
 }
 
 // LoadFS reads every skill of the sources; earlier ones take precedence. A skill is a folder that holds a regular file
-// SKILL.md (or skill.md, with a diagnostic); folders below it are not searched, nor are those named node_modules or with
-// a leading dot. Links are not followed.
+// SKILL.md, or skill.md: that is a warning, an error if o.Parse.Strict is set. If both are there, SKILL.md is read, with a
+// warning. Folders below a skill are not searched, nor are those named node_modules or with a leading dot. Links are not
+// followed, and what is no regular file is never opened.
 //
 // Whatever is wrong with one file or folder becomes a diagnostic and hides no other: an unreadable or invalid file, a
 // folder beyond the limits, a link. Of two skills with the same name the one of the earlier source stays, in one source
 // the one with the smaller path; with equal content that is noted, else the other is in Shadowed and a warning names
 // both. A file that does not load never takes a name.
 //
+// Every skill is scanned by [Document.Scan], together with the names of the files in its folder, up to 1,000. Each finding is a
+// diagnostic with the code "scan-" and the rule's name, at most 100 for a file: an info for scan.Low, a warning for
+// scan.Medium, an error for scan.High. A skill with a finding of that severity is in Quarantined and takes no name,
+// unless o.AllowUnsafe is set.
+//
+// With o.Previous, a skill whose file is still there, under the same path, but cannot be read or parsed any more is taken
+// from the earlier set, with the warning "kept-previous" beside the errors, and scanned again. A skill whose file is gone, is
+// no regular file any more or lies beyond the limits is not kept, nor is one whose new version is unsafe.
+//
 // The error is for a canceled ctx, a source whose root cannot be read, and options out of range; then the set is nil. The
-// result depends only on the content of the sources.
+// result depends only on the content of the sources and on o.
 func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error) {
 	var opts LoadOptions
 	if o != nil {
@@ -69,11 +94,13 @@ func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error)
 		if src.FS == nil {
 			return nil, fmt.Errorf("skill: load: source %d (%q) has no file system", i, src.Label)
 		}
-		start := len(l.found)
+		safe, unsafe := len(l.found), len(l.unsafe)
 		if err := l.walk(ctx, src); err != nil {
 			return nil, fmt.Errorf("skill: load: %w", err)
 		}
-		slices.SortStableFunc(l.found[start:], func(a, b Loaded) int { return cmp.Compare(a.Path, b.Path) })
+		byPath := func(a, b Loaded) int { return cmp.Compare(a.Path, b.Path) }
+		slices.SortStableFunc(l.found[safe:], byPath)
+		slices.SortStableFunc(l.unsafe[unsafe:], byPath)
 	}
 	set := l.resolve()
 	sortDiagnostics(l.diags)
@@ -82,9 +109,11 @@ func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error)
 }
 
 type loader struct {
-	o     LoadOptions
-	found []Loaded // in order of precedence
-	diags []Diagnostic
+	o        LoadOptions
+	found    []Loaded // in order of precedence
+	unsafe   []Loaded
+	diags    []Diagnostic
+	previous map[string]*Document // by path; made when first needed
 }
 
 func (l *loader) report(path string, s Severity, code, format string, args ...any) {
@@ -112,15 +141,14 @@ func (l *loader) walk(ctx context.Context, src Source) error {
 				return nil
 			}
 			dirs++
-			entries, err := fs.ReadDir(src.FS, dir)
+			entries, err := l.readDir(src, dir)
 			if err != nil {
 				if dir == "." {
 					return fmt.Errorf("source %q: %w", src.Label, err)
 				}
 				l.report(path.Join(src.Label, dir), SeverityError, "unreadable", "%v", err)
 			}
-			subs := l.folder(src, dir, entries)
-			next = append(next, subs...)
+			next = append(next, l.folder(ctx, src, dir, entries)...)
 		}
 		slices.Sort(next)
 		level = next
@@ -128,28 +156,85 @@ func (l *loader) walk(ctx context.Context, src Source) error {
 	return nil
 }
 
+// readDir returns the entries of a folder sorted by name. One with too many is reported and counts as empty.
+func (l *loader) readDir(src Source, dir string) ([]fs.DirEntry, error) {
+	limit := max(maxEntries, l.o.MaxDirs)
+	entries, err := readEntries(src.FS, dir, limit)
+	if len(entries) > limit {
+		l.report(path.Join(src.Label, dir), SeverityError, "folder-size", "folder holds more than %d entries and is not read", limit)
+		return nil, nil
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// readEntries returns the entries of a folder, or more than limit of them. Of a failure that comes late, what was read
+// before stays.
+func readEntries(fsys fs.FS, dir string, limit int) (entries []fs.DirEntry, err error) {
+	f, err := fsys.Open(dir)
+	if err != nil {
+		return fs.ReadDir(fsys, dir) // the file system may list what it does not open
+	}
+	defer f.Close()
+	d, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return fs.ReadDir(fsys, dir)
+	}
+	for len(entries) <= limit {
+		batch, err := d.ReadDir(1 << 12)
+		entries = append(entries, batch...)
+		switch {
+		case errors.Is(err, io.EOF):
+			return entries, nil
+		case err != nil:
+			return entries, err
+		case len(batch) == 0:
+			return entries, nil // against the rules of ReadDirFile; asking again could go on for ever
+		}
+	}
+	return entries, nil
+}
+
 // folder reads the skill in a folder, or else returns the folders below to search.
-func (l *loader) folder(src Source, dir string, entries []fs.DirEntry) (subs []string) {
+func (l *loader) folder(ctx context.Context, src Source, dir string, entries []fs.DirEntry) (subs []string) {
 	var upper, lower bool
+	other := "" // a file that is named almost so
+	links := 0
 	for _, e := range entries {
 		p := path.Join(dir, e.Name())
+		shown := path.Join(src.Label, p)
 		isSkill := e.Name() == "SKILL.md" || e.Name() == "skill.md"
-		switch mode := e.Type(); {
+		mode := e.Type()
+		switch {
 		case isSkill && mode.IsRegular():
 			upper = upper || e.Name() == "SKILL.md"
 			lower = lower || e.Name() == "skill.md"
-		case isSkill && !mode.IsDir():
-			l.report(path.Join(src.Label, p), SeverityError, "not-regular", "not a regular file (%v); it is not read", mode)
-		case strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules":
+			continue
+		case isSkill && mode.IsDir():
+			l.report(shown, SeverityWarning, "not-regular", "a folder, not a file; it is searched for skills")
+		case isSkill:
+			l.report(shown, SeverityError, "not-regular", "not a regular file (%v); it is not read", mode)
+			continue
+		case mode.IsRegular() && other == "" && strings.EqualFold(e.Name(), "SKILL.md"):
+			other = shown
+		}
+		switch {
+		case !mode.IsDir() && mode&fs.ModeSymlink == 0 || !searched(e.Name()):
 		case mode.IsDir():
 			subs = append(subs, p)
-		case mode&fs.ModeSymlink != 0:
-			if info, err := fs.Stat(src.FS, p); err != nil || info.IsDir() {
-				l.report(path.Join(src.Label, p), SeverityWarning, "link", "links are not followed; skills behind it are not read")
+		case mayLeadToFolder(src.FS, p):
+			if links++; links <= maxReports {
+				l.report(shown, SeverityWarning, "link", "links are not followed; skills behind it are not read")
 			}
 		}
 	}
+	if links > maxReports {
+		l.report(path.Join(src.Label, dir), SeverityWarning, "link", "%d links were not followed; the first %d are named", links, maxReports)
+	}
 	if !upper && !lower {
+		if other != "" {
+			l.report(other, SeverityWarning, "file-name", "file is not read: only SKILL.md is a skill")
+		}
 		return subs
 	}
 	file := path.Join(dir, "SKILL.md")
@@ -164,26 +249,132 @@ func (l *loader) folder(src Source, dir string, entries []fs.DirEntry) (subs []s
 		}
 		l.report(path.Join(src.Label, file), SeverityWarning, "file-name", "file is named skill.md, want SKILL.md")
 	}
-	l.read(src, file, dir)
+	l.read(src, file, dir, l.resources(ctx, src, dir, path.Base(file), entries))
 	return nil
 }
 
-func (l *loader) read(src Source, file, dir string) {
+// searched reports whether folders of this name are.
+func searched(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
+
+// mayLeadToFolder reports whether a link leads to a folder or nowhere that is known. It does not open what the link leads to, as
+// fs.Stat would where the file system cannot tell: opening a pipe waits for its other end.
+func mayLeadToFolder(fsys fs.FS, link string) bool {
+	s, ok := fsys.(fs.StatFS)
+	if !ok {
+		return true
+	}
+	info, err := s.Stat(link)
+	return err != nil || info.IsDir()
+}
+
+// resources returns the names of what lies in the folder of a skill beside its file, relative to the folder, level by level.
+func (l *loader) resources(ctx context.Context, src Source, dir, file string, entries []fs.DirEntry) (names []string) {
+	level := []string{""}
+	for depth := 0; len(level) > 0 && depth <= l.o.MaxDepth && ctx.Err() == nil; depth++ {
+		var next []string
+		for _, sub := range level {
+			if sub != "" {
+				var err error
+				if entries, err = l.readDir(src, path.Join(dir, sub)); err != nil {
+					l.report(path.Join(src.Label, dir, sub), SeverityWarning, "unreadable", "the names in it are not scanned: %v", err)
+				}
+			}
+			for _, e := range entries {
+				name := path.Join(sub, e.Name())
+				if name == file {
+					continue
+				}
+				if len(names) == maxResources {
+					l.report(path.Join(src.Label, dir), SeverityWarning, "resource-limit",
+						"folder holds more than %d files; the names of the rest are not scanned", maxResources)
+					return names
+				}
+				names = append(names, name)
+				if e.IsDir() && searched(e.Name()) {
+					next = append(next, name)
+				}
+			}
+		}
+		level = next
+	}
+	return names
+}
+
+func (l *loader) read(src Source, file, dir string, resources []string) {
 	shown := path.Join(src.Label, file)
 	data, err := readFile(src.FS, file)
 	if err != nil {
 		l.report(shown, SeverityError, "unreadable", "%v", err)
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.keep(shown, resources)
+		}
 		return
 	}
-	po := l.o.Parse
-	po.Path = shown
+	p := parser{o: l.o.Parse}
+	p.o.Path = shown
 	if dir != "." {
-		po.Dir = path.Base(dir)
+		p.o.Dir = path.Base(dir)
 	}
-	doc, diags, err := Parse(data, &po)
+	doc, diags, err := p.result(p.parse(data))
 	l.diags = append(l.diags, diags...)
-	if err == nil {
-		l.found = append(l.found, Loaded{doc, shown})
+	if err != nil {
+		l.keep(shown, resources)
+		return
+	}
+	l.take(Loaded{doc, shown}, resources, &p)
+}
+
+// keep takes the skill that was loaded from a path before.
+func (l *loader) keep(shown string, resources []string) {
+	if l.o.Previous == nil {
+		return
+	}
+	if l.previous == nil {
+		l.previous = make(map[string]*Document)
+		for _, list := range [][]Loaded{l.o.Previous.Skills, l.o.Previous.Shadowed} {
+			for _, s := range list {
+				l.previous[s.Path] = s.Document
+			}
+		}
+	}
+	if doc := l.previous[shown]; doc != nil {
+		l.report(shown, SeverityWarning, "kept-previous", "the last good version of skill %.80q is kept", doc.Name())
+		l.take(Loaded{doc, shown}, resources, nil)
+	}
+}
+
+// take scans a skill and sorts it by the result. The parser that has read it knows the lines of its parts; nil means that
+// they are not known.
+func (l *loader) take(s Loaded, resources []string, p *parser) {
+	findings := s.Scan(resources...)
+	unsafe := false
+	if len(findings) > 0 {
+		slices.SortStableFunc(findings, func(a, b scan.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+		unsafe = findings[0].Severity >= scan.High && !l.o.AllowUnsafe
+	}
+	for i, f := range findings {
+		if i == maxReports {
+			l.report(s.Path, SeverityWarning, "scan-more", "%d further findings, none graver than those named", len(findings)-i)
+			break
+		}
+		d := Diagnostic{Path: s.Path, Severity: SeverityInfo, Code: "scan-" + f.Rule, Field: f.Field,
+			Msg: fmt.Sprintf("suspicious text in %.80s: %.200q", f.Field, f.Excerpt)}
+		switch {
+		case f.Severity >= scan.High && unsafe:
+			d.Severity = SeverityError
+			d.Msg += "; the skill is quarantined"
+		case f.Severity >= scan.Medium:
+			d.Severity = SeverityWarning
+		}
+		if p != nil {
+			d.Line = p.locate(f.Field, f.Line)
+		}
+		l.diags = append(l.diags, d)
+	}
+	if unsafe {
+		l.unsafe = append(l.unsafe, s)
+	} else {
+		l.found = append(l.found, s)
 	}
 }
 
@@ -201,21 +392,26 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
+	var b bytes.Buffer
+	b.Grow(int(min(max(info.Size(), 0), maxFile)) + bytes.MinRead) // the size may be wrong, the limit holds
+	_, err = b.ReadFrom(io.LimitReader(f, maxFile+1))
+	return b.Bytes(), err
 }
 
 // resolve gives every name to its first holder.
 func (l *loader) resolve() *Set {
-	slices.SortStableFunc(l.found, func(a, b Loaded) int { return cmp.Compare(a.Name(), b.Name()) })
-	set := &Set{}
+	byName := func(a, b Loaded) int { return cmp.Compare(a.Name(), b.Name()) }
+	slices.SortStableFunc(l.found, byName)
+	slices.SortStableFunc(l.unsafe, byName)
+	set := &Set{Quarantined: l.unsafe}
 	for _, s := range l.found {
 		if n := len(set.Skills); n > 0 && set.Skills[n-1].Name() == s.Name() {
 			winner := set.Skills[n-1]
 			if equalContent(winner.Document, s.Document) {
-				l.report(s.Path, SeverityInfo, "same-skill", "skill %q is the same as in %s", s.Name(), winner.Path)
+				l.report(s.Path, SeverityInfo, "same-skill", "skill %.80q is the same as in %s", s.Name(), winner.Path)
 				continue
 			}
-			l.report(s.Path, SeverityWarning, "shadowed", "skill %q has the name of the one in %s, which is used", s.Name(), winner.Path)
+			l.report(s.Path, SeverityWarning, "shadowed", "skill %.80q has the name of the one in %s, which is used", s.Name(), winner.Path)
 			set.Shadowed = append(set.Shadowed, s)
 			continue
 		}

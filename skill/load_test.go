@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -67,11 +68,17 @@ func TestLoadFS(t *testing.T) {
 		{"lower case, strict", []Source{{"", fstest.MapFS{"a/skill.md": skillFile("a", "x"), "b/skill.md": file("old"), "b/SKILL.md": skillFile("b", "x")}}}, &LoadOptions{Parse: ParseOptions{Strict: true}},
 			[]string{"b b/SKILL.md"}, nil, []string{"a/skill.md error file-name", "b/skill.md warning both-files"}, "table"},
 		{"links", []Source{{"", fstest.MapFS{"a/SKILL.md": link, "b": &fstest.MapFile{Data: []byte("c"), Mode: fs.ModeSymlink | 0o777}, "c/SKILL.md": skillFile("c", "x"), "SKILL.md/d/SKILL.md": skillFile("d", "x")}}}, nil,
-			[]string{"c c/SKILL.md", "d SKILL.md/d/SKILL.md"}, nil, []string{"a/SKILL.md error not-regular", "b warning link"}, "only regular files are read; a folder may have any name"},
+			[]string{"c c/SKILL.md", "d SKILL.md/d/SKILL.md"}, nil, []string{"SKILL.md warning not-regular", "a/SKILL.md error not-regular", "b warning link"}, "only regular files are read; a folder may have any name"},
+		{"folder named as the file", []Source{{"", fstest.MapFS{"a/SKILL.md/x": file("x"), "b/skill.md": &fstest.MapFile{Mode: fs.ModeDir | 0o755}, "b/SKILL.md": skillFile("b", "x")}}}, nil,
+			[]string{"b b/SKILL.md"}, nil, []string{"a/SKILL.md warning not-regular", "b/skill.md warning not-regular"}, "a skill that is not found is named"},
+		{"other letter case", []Source{{"", fstest.MapFS{"a/Skill.md": skillFile("a", "x"), "b/SKILL.MD": file("x"), "b/SKILL.md": skillFile("b", "x"), "a/c/SKILL.md": skillFile("c", "x")}}}, nil,
+			[]string{"b b/SKILL.md", "c a/c/SKILL.md"}, nil, []string{"a/Skill.md warning file-name"}, "a file that nearly is one is named, not read"},
 		{"depth", []Source{{"", fstest.MapFS{"1/2/SKILL.md": skillFile("2", "x"), "1/3/4/SKILL.md": skillFile("4", "x"), "1/5/6/SKILL.md": skillFile("6", "x")}}}, &LoadOptions{MaxDepth: 2},
 			[]string{"2 1/2/SKILL.md"}, nil, []string{"1/3/4 warning depth-limit"}, "the excess is reported"},
 		{"folders", []Source{{"", fstest.MapFS{"1/SKILL.md": skillFile("1", "x"), "2/SKILL.md": skillFile("2", "x"), "3/SKILL.md": skillFile("3", "x")}}}, &LoadOptions{MaxDirs: 2},
 			[]string{"1 1/SKILL.md"}, nil, []string{"2 warning folder-limit"}, "the excess is reported"},
+		{"folders by path", []Source{{"", fstest.MapFS{"a/x/SKILL.md": skillFile("x", "x"), "a-b/y/SKILL.md": skillFile("y", "x")}}}, &LoadOptions{MaxDirs: 4},
+			[]string{"y a-b/y/SKILL.md"}, nil, []string{"a/x warning folder-limit"}, "of one depth the smaller path is read, and - is smaller than /"},
 		{"too large", []Source{{"", fstest.MapFS{"a/SKILL.md": file(doc("name: a", "description: x") + strings.Repeat("x", maxFile+5))}}}, nil,
 			nil, nil, []string{"a/SKILL.md error too-large"}, "2 MiB"},
 	} {
@@ -238,34 +245,118 @@ func dataDir(t *testing.T, name string) string {
 
 // The 24 public files: all accounted for, with the departures counted in them by hand.
 func TestLoadPublicSkills(t *testing.T) {
-	fsys := os.DirFS(dataDir(t, "skills/letta"))
-	files, err := fs.Glob(fsys, "*/*/SKILL.md")
+	fsys := os.DirFS(dataDir(t, "skills"))
+	var files []string
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if d.Name() == "SKILL.md" {
+			files = append(files, p)
+		}
+		return err
+	})
 	if err != nil || len(files) != 24 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	for _, strict := range []bool{false, true} {
-		set, err := LoadFS(context.Background(), []Source{{"", fsys}}, &LoadOptions{Parse: ParseOptions{Strict: strict}})
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		o           LoadOptions
+		loaded      int
+		quarantined []string
+		reason      string
+	}{
+		{LoadOptions{}, 23, []string{"letta/tools/slack/SKILL.md"}, "its body pipes a script from the network into a shell"},
+		{LoadOptions{AllowUnsafe: true}, 24, nil, "all can be read"},
+		{LoadOptions{AllowUnsafe: true, Parse: ParseOptions{Strict: true}}, 14, nil, "4 have another name than their folder, one of them an invalid one, 6 an unknown key"},
+	} {
+		set, err := LoadFS(context.Background(), []Source{{"", fsys}}, &c.o)
+		if err != nil || c.reason == "" {
+			t.Fatal(err, c.reason)
 		}
-		accounted, byCode := map[string]bool{}, map[string]int{}
-		for _, l := range append(set.Skills, set.Shadowed...) {
+		accounted, byCode, rules := map[string]bool{}, map[string]int{}, map[string]int{}
+		for _, l := range slices.Concat(set.Skills, set.Shadowed, set.Quarantined) {
 			accounted[l.Path] = true
 		}
 		for _, d := range set.Diagnostics {
+			if rule, ok := strings.CutPrefix(d.Code, "scan-"); ok {
+				rules[rule]++
+				if d.Line < 2 {
+					t.Errorf("%v has no line", d)
+				}
+				continue
+			}
 			byCode[d.Code]++
 			if d.Severity == SeverityError {
 				accounted[d.Path] = true
 			}
 		}
-		if len(accounted) != 24 {
-			t.Errorf("strict %v: %d of 24 files accounted for", strict, len(accounted))
+		if len(accounted) != 24 || len(set.Skills) != c.loaded {
+			t.Errorf("%d of 24 files accounted for, %d loaded, want %d (%s)", len(accounted), len(set.Skills), c.loaded, c.reason)
 		}
 		if diff := cmp.Diff(map[string]int{"name-mismatch": 4, "invalid-name": 1, "unknown-key": 6}, byCode); diff != "" {
-			t.Errorf("strict %v: diagnostics (-want +got):\n%s", strict, diff)
+			t.Errorf("%s: diagnostics (-want +got):\n%s", c.reason, diff)
 		}
-		if want := map[bool]int{false: 24, true: 14}[strict]; len(set.Skills) != want {
-			t.Errorf("strict %v: %d loaded, want %d", strict, len(set.Skills), want)
+		var unsafe []string
+		for _, l := range set.Quarantined {
+			unsafe = append(unsafe, l.Path)
+		}
+		if diff := cmp.Diff(c.quarantined, unsafe); diff != "" {
+			t.Errorf("%s: quarantined (-want +got):\n%s", c.reason, diff)
+		}
+		if !c.o.Parse.Strict && rules["pipe-shell"] != 1 {
+			t.Errorf("%s: findings %v", c.reason, rules)
 		}
 	}
+	rules := 0 // bodies with a line ---
+	set, err := LoadFS(context.Background(), []Source{{"", fsys}}, &LoadOptions{AllowUnsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range set.Skills {
+		if slices.Contains(strings.Split(s.Body(), "\n"), "---") {
+			rules++
+		}
+		data, err := fs.ReadFile(fsys, s.Path)
+		if err != nil || !strings.HasSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "---\n"+s.Body()) {
+			t.Errorf("%s: the body is not the end of the file: %v", s.Path, err)
+		}
+	}
+	if rules != 3 {
+		t.Errorf("%d bodies have a line ---, want 3", rules)
+	}
+}
+
+// The folders are on disk, with a body of 2 KB each, and read through os.Root as the doc of Source advises.
+func BenchmarkLoadFS(b *testing.B) {
+	for _, n := range []int{100, 1000, 2000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir := b.TempDir()
+			docs := make([]*Document, n)
+			for i := range docs {
+				docs[i] = typicalDocument(fmt.Sprintf("skill-%04d", i))
+			}
+			if err := WriteDir(context.Background(), dir, docs); err != nil {
+				b.Fatal(err)
+			}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer root.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				set, err := LoadFS(context.Background(), []Source{{FS: root.FS()}}, &LoadOptions{MaxDirs: n + 1})
+				if err != nil || len(set.Skills) != n {
+					b.Fatal(len(set.Skills), err)
+				}
+			}
+		})
+	}
+}
+
+// typicalDocument has a body of about 2 KB.
+func typicalDocument(name string) *Document {
+	d := &Document{Frontmatter: Frontmatter{Name: name, Description: "Use when a customer wants money back for order 17 and the order has shipped.",
+		License: "MIT", Metadata: map[string]string{"author": "someone", "version": "1.0"}}, Content: "# Refunds\n\n"}
+	for i := 0; len(d.Content) < 2000; i++ {
+		d.Content += fmt.Sprintf("%d. Look up the order by its number, then check what was paid: `get_order(order_id)`.\n", i+1)
+	}
+	return d
 }

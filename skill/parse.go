@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -41,18 +42,37 @@ type ParseOptions struct {
 }
 
 // Parse reads one SKILL.md file: a YAML frontmatter between two lines "---", then a Markdown body, which is not
-// interpreted. The frontmatter is read as text throughout ("name: 123" is the name "123"). Anchors, aliases, tags, merge
-// keys, duplicate keys, more than 1,000 nodes and nesting deeper than 8 are refused, as are files over 2 MiB, invalid
-// UTF-8 and NUL bytes. White space around the name, description, license and compatibility is dropped; in the body \r\n
-// becomes \n.
+// interpreted. The frontmatter is read as text throughout ("name: 123" is the name "123"). White space around the name,
+// description, license and compatibility is dropped, and so are comments. A byte order mark is dropped with an info; \r\n
+// and, in the frontmatter, \r end a line as \n does, and nothing else starts a key; in the body \r\n becomes \n.
 //
-// If the YAML is malformed and o.Strict is not set, unquoted values such as "description: Use when: x" are quoted and
-// tabs that indent become spaces, with a warning each; what stays malformed or needs more than 1,000 repairs is an error.
-// A file that states allowed-tools is never returned without them.
+// These are errors, strict or not: more than 2 MiB, invalid UTF-8, a NUL byte; no frontmatter, or one that is not closed
+// or not a map; a description that is missing, blank or no text; a name that is no text or cannot serve as a folder (it
+// leads elsewhere, starts with a dot, holds a control character or is a device on Windows); a key that occurs twice;
+// anchors, aliases, tags, merge keys and keys that are no text; more than 1,000 values, or nested deeper than 8; an
+// allowed-tools that is stated but would not be read: inside another value, as a map, or spelled differently
+// ("Allowed_Tools"). So a file with allowed-tools is never returned without them.
+//
+// These are errors if o.Strict is set and otherwise warnings, with which the file is read as follows:
+//
+//   - Blank lines before the frontmatter are skipped.
+//   - Malformed YAML is repaired: values at the left margin that need quotes, such as "description: Use when: x", get them,
+//     together with the indented lines that continue them, unless these look like keys; tabs that indent become two spaces.
+//     What stays malformed or needs more than 1,000 repairs is an error.
+//   - A missing name becomes the folder's; without o.Dir it is an error.
+//   - A name that differs from the folder's, is longer than 64 runes or has other runes than it may stays as it is, and so
+//     does a description of more than 1,024 runes, a compatibility of more than 500, and '<' and '>' with o.RejectAngle.
+//   - Unknown keys are kept in Unknown.
+//   - A license or compatibility that is a list or a map, and such values in the metadata, are kept as their YAML text.
+//   - Metadata that is null, a text or a list is left out.
+//   - In allowed-tools a list counts as its items with spaces between, commas outside parentheses count as spaces, and
+//     unbalanced parentheses make one tool of everything.
+//
+// An empty body, and a comment that ends an unquoted value ("use C # or not"), are warnings in both.
 //
 // The diagnostics are sorted by line. The error is nil exactly if the document is not; it joins the diagnostics of
-// severity [SeverityError], which errors.As finds as a [Diagnostic]. Any input gives one or the other. The rules are those of
-// agentskills.io; leniency is ours.
+// severity [SeverityError], which errors.As finds as a [Diagnostic]. Any input gives one or the other, in time and memory
+// linear in its size. The rules are those of agentskills.io; leniency and limits on YAML are ours.
 func Parse(data []byte, o *ParseOptions) (*Document, []Diagnostic, error) {
 	var p parser
 	if o != nil {
@@ -62,6 +82,11 @@ func Parse(data []byte, o *ParseOptions) (*Document, []Diagnostic, error) {
 		p.o.Path = "SKILL.md"
 	}
 	doc := p.parse(data)
+	return p.result(doc)
+}
+
+// result returns what Parse does.
+func (p *parser) result(doc *Document) (*Document, []Diagnostic, error) {
 	sortDiagnostics(p.diags)
 	if err := joinErrors(p.diags); err != nil {
 		return nil, p.diags, fmt.Errorf("skill: %w", err)
@@ -72,6 +97,10 @@ func Parse(data []byte, o *ParseOptions) (*Document, []Diagnostic, error) {
 type parser struct {
 	o     ParseOptions
 	diags []Diagnostic
+
+	head  head
+	lines []int      // file line of each line as the YAML library counts them; nil if it counts as we do
+	root  *yaml.Node // of the frontmatter
 }
 
 func (p *parser) report(line int, s Severity, code, field, format string, args ...any) {
@@ -118,15 +147,16 @@ func (p *parser) parse(data []byte) *Document {
 	if !ok {
 		return nil
 	}
+	p.head = h
 	doc := &Document{Content: unixLines(h.body), CRLF: h.crlf}
 	if strings.TrimSpace(doc.Content) == "" {
 		p.report(0, SeverityWarning, "empty-body", "", "nothing follows the frontmatter")
 	}
-	root := p.decode(h)
-	if root == nil || !p.vet(root, h.fence) {
+	p.root = p.decode(h)
+	if p.root == nil || !p.vet(p.root) {
 		return nil
 	}
-	p.fields(&doc.Frontmatter, root, h)
+	p.fields(&doc.Frontmatter, p.root)
 	return doc
 }
 
@@ -189,32 +219,113 @@ func unixLines(s string) string {
 	return crlfRun.ReplaceAllLiteralString(s, "\n")
 }
 
+// countLines sets p.lines. The YAML library ends lines at three more runes than an editor does.
+func (p *parser) countLines(h head) {
+	p.lines = nil
+	if !slices.ContainsFunc(h.lines, func(l string) bool { return strings.ContainsAny(l, moreBreaks) }) {
+		return
+	}
+	for i, l := range h.lines {
+		p.lines = append(p.lines, h.fence+1+i)
+		for _, r := range l {
+			if strings.ContainsRune(moreBreaks, r) {
+				p.lines = append(p.lines, h.fence+1+i)
+			}
+		}
+	}
+}
+
+// at returns the line in the file of a line as the YAML library counts it, from 1.
+func (p *parser) at(line int) int {
+	switch {
+	case p.lines == nil:
+		return p.head.fence + line
+	case line <= len(p.lines):
+		return p.lines[max(line, 1)-1]
+	}
+	return p.head.fence + len(p.head.lines) + 1 // the closing fence
+}
+
+// locate returns the line in the file of a finding of [Document.Scan], given its field and its line there. In the frontmatter
+// it is the line of the key; zero if the field does not say which key it is, or is not in the file.
+func (p *parser) locate(field string, line int) int {
+	if field == "body" {
+		return p.head.fence + len(p.head.lines) + 1 + line
+	}
+	sub, inMetadata := strings.CutPrefix(field, "metadata.")
+	unknown, isUnknown := strings.CutPrefix(field, "unknown.")
+	for i := 0; i+1 < len(p.root.Content); i += 2 {
+		k, v := p.root.Content[i], p.root.Content[i+1]
+		switch {
+		case k.Value == field && knownKeys[field], isUnknown && !knownKeys[k.Value] && keyLabel(k.Value) == unknown:
+			return p.at(k.Line)
+		case inMetadata && k.Value == "metadata" && v.Kind == yaml.MappingNode:
+			for j := 0; j+1 < len(v.Content); j += 2 {
+				if keyLabel(v.Content[j].Value) == sub {
+					return p.at(v.Content[j].Line)
+				}
+			}
+		}
+	}
+	return 0
+}
+
+var knownKeys = map[string]bool{"name": true, "description": true, "license": true, "compatibility": true, "metadata": true, "allowed-tools": true}
+
 // decode reads the YAML, repaired if need be, and returns its root; nil after an error.
 func (p *parser) decode(h head) *yaml.Node {
+	p.countLines(h)
 	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" } // the last end counts in a block scalar
 	root, err := decodeYAML(text(h.lines))
+	if err == nil {
+		err = p.hiddenKey(root)
+	}
 	if err != nil {
 		lines, fixes := repair(h.lines)
 		repaired, err2 := decodeYAML(text(lines))
+		read := p.lines
+		p.countLines(head{lines: lines, fence: h.fence})
+		if err2 == nil {
+			err2 = p.hiddenKey(repaired)
+		}
+		p.lines = read // in which the first error counts
 		switch line, msg := yamlError(err); {
 		case err2 != nil || len(fixes) == 0 || len(fixes) > maxRepairs:
-			p.report(h.fence+line, SeverityError, "invalid-yaml", "", "%s", msg)
+			p.report(p.at(line), SeverityError, "invalid-yaml", "", "%.200s", msg)
 			return nil
 		case p.o.Strict:
 			// What would mend it names the line better than the library, which knows where the surrounding map begins.
-			p.report(h.fence+1+fixes[0].line, SeverityError, "invalid-yaml", fixes[0].field, "%s: %s", msg, fixes[0].msg)
+			p.report(h.fence+1+fixes[0].line, SeverityError, "invalid-yaml", fixes[0].field, "%.200s: %s", msg, fixes[0].msg)
 			return nil
 		}
 		for _, f := range fixes {
 			p.report(h.fence+1+f.line, SeverityWarning, f.code, f.field, "%s; repaired", f.msg)
 		}
 		root = repaired
+		p.countLines(head{lines: lines, fence: h.fence})
 	}
 	if root == nil || root.Kind != yaml.MappingNode {
 		p.report(h.fence, SeverityError, "not-a-mapping", "", `frontmatter is not a list of "key: value" lines`)
 		return nil
 	}
 	return root
+}
+
+// hiddenKey returns an error for a key that starts where no editor shows a new line, behind one of moreBreaks: to a person
+// it is part of the value before it.
+func (p *parser) hiddenKey(n *yaml.Node) error {
+	if p.lines == nil || n == nil {
+		return nil
+	}
+	for i, c := range n.Content {
+		if l := c.Line; n.Kind == yaml.MappingNode && i%2 == 0 && l >= 2 && l <= len(p.lines) && p.lines[l-1] == p.lines[l-2] {
+			return fmt.Errorf("yaml: line %d: a key starts behind a line separator", l)
+		}
+		if err := p.hiddenKey(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decodeYAML returns the root node of the only document in src, nil if it is empty. Decoding into a node keeps the source
@@ -260,13 +371,13 @@ func yamlError(err error) (line int, msg string) {
 }
 
 // vet refuses what a list of plain settings has no use for: it could hide text from a reader, or grow without bound.
-func (p *parser) vet(root *yaml.Node, fence int) bool {
+func (p *parser) vet(root *yaml.Node) bool {
 	errs := len(p.diags)
 	nodes, deep := 0, false
 	var walk func(n *yaml.Node, depth int)
 	walk = func(n *yaml.Node, depth int) {
 		nodes++
-		line := fence + n.Line
+		line := p.at(n.Line)
 		refuse := func(code, format string, args ...any) { p.report(line, SeverityError, code, "", format, args...) }
 		if nodes > maxYAMLNodes {
 			if nodes == maxYAMLNodes+1 {
@@ -283,25 +394,25 @@ func (p *parser) vet(root *yaml.Node, fence int) bool {
 		}
 		switch {
 		case n.Kind == yaml.AliasNode:
-			refuse("yaml-alias", "alias *%s is not allowed", n.Value)
+			refuse("yaml-alias", "alias *%.80s is not allowed", n.Value)
 			return
 		case n.Anchor != "":
-			refuse("yaml-anchor", "anchor &%s is not allowed", n.Anchor)
+			refuse("yaml-anchor", "anchor &%.80s is not allowed", n.Anchor)
 		case n.Style&yaml.TaggedStyle != 0:
-			refuse("yaml-tag", "tag %s is not allowed", n.Tag)
+			refuse("yaml-tag", "tag %.80s is not allowed", n.Tag)
 		}
 		if n.Kind == yaml.MappingNode {
 			seen := make(map[string]bool)
 			for i := 0; i+1 < min(len(n.Content), 2*maxYAMLNodes); i += 2 { // beyond it is too large anyway
 				k := n.Content[i]
-				line = fence + k.Line
+				line = p.at(k.Line)
 				switch {
 				case k.Kind != yaml.ScalarNode:
 					refuse("yaml-key", "key is not a plain text")
 				case k.Tag == "!!merge":
 					refuse("yaml-merge", "merge key << is not allowed")
 				case seen[k.Value]:
-					refuse("duplicate-key", "key %q occurs twice", k.Value)
+					refuse("duplicate-key", "key %.80q occurs twice", k.Value)
 				}
 				seen[k.Value] = true
 			}
@@ -317,15 +428,12 @@ func (p *parser) vet(root *yaml.Node, fence int) bool {
 var toolsLine = regexp.MustCompile(`^allowed-tools[ \t]*:`)
 
 // fields reads the values of a vetted root.
-func (p *parser) fields(fm *Frontmatter, root *yaml.Node, h head) {
+func (p *parser) fields(fm *Frontmatter, root *yaml.Node) {
 	nameLine, descLine := 0, 0
 	toolsSeen := false
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		k, v := root.Content[i], root.Content[i+1]
-		line := h.fence + k.Line
-		if v.Kind == yaml.ScalarNode && v.Style == 0 && v.LineComment != "" {
-			p.report(line, SeverityWarning, "comment-cut", k.Value, "value ends before %q; quote it if that is part of it", v.LineComment)
-		}
+		line := p.at(k.Line)
 		switch k.Value {
 		case "name":
 			nameLine = line
@@ -345,25 +453,62 @@ func (p *parser) fields(fm *Frontmatter, root *yaml.Node, h head) {
 			toolsSeen = true
 			fm.AllowedTools = p.tools(v, line)
 		case "metadata":
-			fm.Metadata = p.metadata(v, h.fence, line)
+			fm.Metadata = p.metadata(v, line)
 		default:
+			if looksLikeTools(k.Value) {
+				p.report(line, SeverityError, "lost-allowed-tools", "allowed-tools",
+					"key %.80q is not allowed-tools, which it looks like, and would not be heeded", k.Value)
+				continue
+			}
 			if !p.o.keepUnknown {
-				p.fault(line, "unknown-key", k.Value, "key %q is not part of the format", k.Value)
+				p.fault(line, "unknown-key", k.Value, "key %.80q is not part of the format", k.Value)
 			}
 			fm.Unknown = append(fm.Unknown, Field{k.Value, yamlText(v)})
+			continue // the value is kept as YAML, in which a comment is one
 		}
+		p.comments(k.Value, k, v)
 	}
 	if !toolsSeen {
 		// A quoted value over several lines can swallow the line of a restriction.
-		for i, l := range h.lines {
+		for i, l := range p.head.lines {
 			if toolsLine.MatchString(l) {
-				p.report(h.fence+1+i, SeverityError, "lost-allowed-tools", "allowed-tools",
+				p.report(p.head.fence+1+i, SeverityError, "lost-allowed-tools", "allowed-tools",
 					"allowed-tools is stated here but read as part of another value")
 			}
 		}
 	}
 	p.name(fm, nameLine)
 	p.description(fm.Description, descLine)
+}
+
+// comments warns of a comment that cuts off an unquoted value of the frontmatter or of a map in it. In a list a comment
+// after an item is usual.
+func (p *parser) comments(field string, k, v *yaml.Node) {
+	if v.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(v.Content); i += 2 {
+			p.comments(field, v.Content[i], v.Content[i+1])
+		}
+	}
+	if v.Kind != yaml.ScalarNode || v.Style != 0 {
+		return
+	}
+	c := v.LineComment
+	if c == "" && v.Tag == "!!null" {
+		c = k.LineComment // nothing is left of the value
+	}
+	if c != "" {
+		p.report(p.at(k.Line), SeverityWarning, "comment-cut", field, "value ends before %.80q; quote it if that is part of it", c)
+	}
+}
+
+// looksLikeTools reports whether a key was meant as allowed-tools, letter case, separators and invisible runes aside.
+func looksLikeTools(key string) bool {
+	return len(key) < 100 && strings.EqualFold("allowedtools", strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, key))
 }
 
 // text returns the source text of a scalar, white space around it dropped; null is empty. A required text must be a
@@ -400,15 +545,15 @@ func (p *parser) name(fm *Frontmatter, line int) {
 			p.report(line, SeverityError, "missing-name", "name", "name is missing or blank")
 			return
 		}
-		p.report(line, SeverityWarning, "missing-name", "name", "name is missing; the folder's name %q is used", p.o.Dir)
+		p.report(line, SeverityWarning, "missing-name", "name", "name is missing; the folder's name %.80q is used", p.o.Dir)
 		fm.Name = p.o.Dir
 	} else if p.o.Dir != "" && fm.Name != p.o.Dir {
-		p.fault(line, "name-mismatch", "name", "name %q differs from the folder's name %q", fm.Name, p.o.Dir)
+		p.fault(line, "name-mismatch", "name", "name %.80q differs from the folder's name %.80q", fm.Name, p.o.Dir)
 	}
 	if why := unsafeName(fm.Name); why != "" {
-		p.report(line, SeverityError, "unsafe-name", "name", "name %q cannot serve as a folder: %s", fm.Name, why)
+		p.report(line, SeverityError, "unsafe-name", "name", "name %.80q cannot serve as a folder: %s", fm.Name, why)
 	} else if why := nameFault(fm.Name, p.o.ASCIINames); why != "" {
-		p.fault(line, "invalid-name", "name", "name %q %s", fm.Name, why)
+		p.fault(line, "invalid-name", "name", "name %.80q %s", fm.Name, why)
 	}
 }
 
@@ -429,7 +574,7 @@ func nameFault(name string, ascii bool) string {
 	return ""
 }
 
-var deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)`)
+var deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|(com|lpt)[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 
 // unsafeName says why a name must not become the name of a folder; empty if it may.
 func unsafeName(name string) string {
@@ -458,7 +603,9 @@ func (p *parser) tools(v *yaml.Node, line int) []string {
 				p.report(line, SeverityError, "not-a-text", key, "an item of allowed-tools is not a text")
 				return nil
 			}
-			items = append(items, c.Value)
+			if c.Tag != "!!null" {
+				items = append(items, c.Value)
+			}
 		}
 		src = strings.Join(items, " ")
 	case yaml.MappingNode:
@@ -471,7 +618,7 @@ func (p *parser) tools(v *yaml.Node, line int) []string {
 	tools, commas, balanced := splitTools(src)
 	switch {
 	case !balanced:
-		p.fault(line, "tools-parentheses", key, "parentheses of %q are not balanced", src)
+		p.fault(line, "tools-parentheses", key, "parentheses of %.80q are not balanced", src)
 	case commas:
 		p.fault(line, "tools-commas", key, "tools are separated by commas, want spaces")
 	}
@@ -510,7 +657,7 @@ func splitTools(s string) (tools []string, commas, balanced bool) {
 	return tools, commas, true
 }
 
-func (p *parser) metadata(v *yaml.Node, fence, line int) map[string]string {
+func (p *parser) metadata(v *yaml.Node, line int) map[string]string {
 	const key = "metadata"
 	if v.Kind != yaml.MappingNode {
 		p.fault(line, "metadata-not-a-map", key, "metadata is not a map; it is left out")
@@ -521,7 +668,7 @@ func (p *parser) metadata(v *yaml.Node, fence, line int) map[string]string {
 		k, e := v.Content[i], v.Content[i+1]
 		val := e.Value
 		if e.Kind != yaml.ScalarNode {
-			p.fault(fence+k.Line, "metadata-not-a-text", key, "metadata %q is a list or a map, want a text", k.Value)
+			p.fault(p.at(k.Line), "metadata-not-a-text", key, "metadata %.80q is a list or a map, want a text", k.Value)
 			val = flowText(e)
 		}
 		if m == nil {

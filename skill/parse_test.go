@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -173,6 +174,33 @@ func TestParse(t *testing.T) {
 		{"tools swallowed", doc("name: a", "description: \"x", "allowed-tools: Read\""), "4 lost-allowed-tools!", "4 lost-allowed-tools!", nil, "a restriction inside a quoted value is lost"},
 		{"comment cuts", doc("name: a", "description: use C # or not"), "3 comment-cut", "3 comment-cut",
 			func(d *Document) bool { return d.Description() == "use C" }, "table"},
+		{"comment for a value", doc("name: a", "description: x", "license: # MIT"), "4 comment-cut", "4 comment-cut",
+			func(d *Document) bool { return d.Frontmatter.License == "" }, "nothing is left of it"},
+		{"comments below", doc("name: a", "description: x", "metadata: # free", "  # keys", "  k: C # D", "  q: 'C' # D"), "6 comment-cut", "6 comment-cut",
+			func(d *Document) bool { return d.Frontmatter.Metadata["k"] == "C" }, "values of the metadata can be cut too; after quotes a comment is one"},
+		{"comment in a list", doc("name: a", "description: x", "allowed-tools:", "  - Read # files", "  - ~"), "4 tools-list!", "4 tools-list",
+			func(d *Document) bool { return cmp.Equal(d.Frontmatter.AllowedTools, []string{"Read"}) }, "comments beside items are usual; null is no tool"},
+		{"tools misspelled", doc("name: a", "description: x", "Allowed_Tools: Read"), "4 lost-allowed-tools!", "4 lost-allowed-tools!", nil, "a restriction that no reader would heed"},
+		{"line separator", doc("name: a", `description: use\"it"`+"\u2028then: that", "license: MIT", "x-y: z"), "3 invalid-yaml!", "3 repaired-unquoted, 5 unknown-key",
+			func(d *Document) bool { return d.Description() == `use\"it"`+"\u2028then: that" }, "it ends a line for the YAML library and for no editor"},
+		{"hidden tools", doc("name: a", "description: x\u2028allowed-tools: Bash"), "3 invalid-yaml!", "3 repaired-unquoted",
+			func(d *Document) bool {
+				return d.Description() == "x\u2028allowed-tools: Bash" && d.Frontmatter.AllowedTools == nil
+			}, "no permission that an editor shows as a text"},
+		{"hidden key below", doc("name: a", "description: x", "metadata:", "  k: v\u2029  l: w"), "5 invalid-yaml!", "5 invalid-yaml!", nil, "only values at the left margin are repaired"},
+		{"separator alone", doc("name: a", "description: use it\u2028then \"that\"", "license: MIT"), "3 invalid-yaml!", "3 repaired-unquoted",
+			func(d *Document) bool { return d.Description() == "use it\u2028then \"that\"" }, "the rest would be half a key"},
+		{"hidden key beside a repair", doc("name: a", "description: b: c", "metadata:", "  k: v\u2029  l: w"), "3 invalid-yaml!", "3 invalid-yaml!", nil, "a repair elsewhere does not let it in"},
+		{"hidden key in quotes", doc("name: a", "description: \"x\u2028license: y\""), "", "",
+			func(d *Document) bool { return d.Description() == "x\u2028license: y" }, "a text in quotes hides nothing"},
+		{"deep enough", doc("name: a", "description: x", "k: [[[[[[y]]]]]]"), "4 unknown-key!", "4 unknown-key",
+			func(d *Document) bool { return d.Frontmatter.Unknown[0].Value == "[[[[[[y]]]]]]" }, "root, 6 lists and a text are 8"},
+		{"one too deep", doc("name: a", "description: x", "k: [[[[[[[y]]]]]]]"), "4 yaml-depth!", "4 yaml-depth!", nil, "9"},
+		{"many enough", doc("name: a", "description: x", "k: ["+strings.Repeat("y,", 993)+"]"), "4 unknown-key!", "4 unknown-key",
+			func(d *Document) bool { return true }, "root, 3 keys, 2 texts, a list and its 993 items are 1,000"},
+		{"one too many", doc("name: a", "description: x", "k: ["+strings.Repeat("y,", 994)+"]"), "4 yaml-size!", "4 yaml-size!", nil, "1,001"},
+		{"two repairs", doc("name: a", "description: b: c", "metadata:", "\tk: v"), "3 invalid-yaml!", "3 repaired-unquoted, 5 repaired-tab",
+			func(d *Document) bool { return d.Frontmatter.Metadata["k"] == "v" }, "strictly the first line at fault is named"},
 		{"block at the end", doc("name: a", "description: x", "metadata:", "  k: |", "    v"), "", "",
 			func(d *Document) bool { return d.Frontmatter.Metadata["k"] == "v\n" }, "the last line of a block has its end also before the fence"},
 		{"nul", "---\nname: a\ndescription: \x00\n---\nb", "3 nul-byte!", "3 nul-byte!", nil, "no text file"},
@@ -201,7 +229,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// No file gives more than a few thousand diagnostics, or takes quadratic time: that would be minutes for each of these.
+// No file gives more than a few thousand diagnostics, or takes quadratic time: that would be many seconds for each of these.
 func TestParseBounded(t *testing.T) {
 	for _, c := range []struct{ line, reason string }{
 		{"a: 1\n", "the same key"},
@@ -209,7 +237,7 @@ func TestParseBounded(t *testing.T) {
 		{"\tx\n", "tabs to repair"},
 		{" x\n", "a long value to repair"},
 	} {
-		in := "---\nname: a\ndescription: b: c\n" + strings.Repeat(c.line, maxFile/len(c.line)-20) + "---\n"
+		in := "---\nname: a\ndescription: b: c\n" + strings.Repeat(c.line, maxFile/8/len(c.line)) + "---\n"
 		_, diags, _ := Parse([]byte(in), nil)
 		if len(diags) > 3*maxYAMLNodes {
 			t.Errorf("%s: %d diagnostics, the first are %v", c.reason, len(diags), diags[:3])
@@ -370,6 +398,7 @@ func FuzzParse(f *testing.F) {
 		doc("name: a", "description: x", "allowed-tools: Bash(a b) R", "metadata: {k: v}", "x-y: [1, {a: b}]"),
 		doc("name: a", "description: Use when: x", "\tlicense: `a`"), doc("name: a", "description: >-", "  a", "  b"),
 		"\ufeff\r\n---\r\nname: a\r\ndescription: \"\\x01\\u2028\\0\"\r\n---\r\nb\r\r\nc\r", "---\r---", "---\n? a\n: b\n---\n", "", "---",
+		doc("name: a", "description: x\u2028y", "Allowed-Tools: z"), doc("name: a", "description: x # y", "license: # z", "metadata: {a: [b] # c", "}"),
 	} {
 		f.Add([]byte(s))
 	}
@@ -409,12 +438,37 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	data := []byte(doc("name: a", "description: Use when it rains and the order is late.", "license: MIT", "metadata:", "  k: v") +
-		strings.Repeat("A line of advice that is neither long nor short.\n", 100))
-	b.SetBytes(int64(len(data)))
+	const line = "A line of advice that is neither long nor short.\n"
+	head := []string{"name: a", "description: Use when it rains and the order is late.", "license: MIT", "metadata:", "  k: v"}
+	broken := slices.Concat(head, []string{"compatibility: needs: a shell"})
+	for _, c := range []struct {
+		name string
+		data string
+	}{
+		{"2KB", doc(head...) + strings.Repeat(line, 40)},
+		{"50KB", doc(head...) + strings.Repeat(line, 1000)},
+		{"1MB", doc(head...) + strings.Repeat(line, 20000)},
+		{"repaired", doc(broken...) + strings.Repeat(line, 40)},
+		{"crlf", strings.ReplaceAll(doc(head...)+strings.Repeat(line, 40), "\n", "\r\n")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			data := []byte(c.data)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := Parse(data, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMarshal(b *testing.B) {
+	d := typicalDocument("a")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Parse(data, nil); err != nil {
+		if _, err := Marshal(d); err != nil {
 			b.Fatal(err)
 		}
 	}

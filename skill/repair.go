@@ -1,8 +1,10 @@
 package skill
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +32,8 @@ func repair(lines []string) ([]string, []fix) {
 			fixes = append(fixes, fix{i, "repaired-tab", "", "indented by a tab, want spaces"})
 		}
 	}
-	for i := 0; i < len(out); i++ {
+	lists := 0
+	for i := 0; i < len(out) && len(fixes) <= maxRepairs && lists <= maxYAMLNodes; i++ { // so many are refused anyway
 		m := topKey.FindStringSubmatch(out[i])
 		if m == nil {
 			continue
@@ -44,14 +47,29 @@ func repair(lines []string) ([]string, []fix) {
 			}
 			value = append(value, strings.TrimSpace(next))
 		}
+		if strings.HasPrefix(value[0], "[") || strings.HasPrefix(value[0], "{") {
+			lists++
+		}
 		if !needsQuotes(value) {
 			continue
 		}
 		clear(out[at+1 : i+1])
-		out[at] = fmt.Sprintf("%s: '%s'", key, strings.ReplaceAll(strings.Join(value, " "), "'", "''"))
-		fixes = append(fixes, fix{at, "repaired-unquoted", key, fmt.Sprintf("value of %s needs quotes", key)})
+		out[at] = key + ": " + quote(strings.Join(value, " "))
+		fixes = append(fixes, fix{at, "repaired-unquoted", key, fmt.Sprintf("value of %.80s needs quotes", key)})
 	}
+	slices.SortStableFunc(fixes, func(a, b fix) int { return cmp.Compare(a.line, b.line) })
 	return out, fixes
+}
+
+// moreBreaks are the runes that end a line for the YAML library and for no editor.
+const moreBreaks = "\u0085\u2028\u2029"
+
+// quote returns s as a YAML text on one line.
+func quote(s string) string {
+	if strings.ContainsAny(s, moreBreaks) {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\u0085", `\N`, "\u2028", `\L`, "\u2029", `\P`).Replace(s) + `"`
+	}
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
 func needsQuotes(value []string) bool {
@@ -63,5 +81,5 @@ func needsQuotes(value []string) bool {
 		_, err := decodeYAML(strings.Join(value, "\n"))
 		return err != nil
 	}
-	return strings.Contains(first, ": ") || strings.HasSuffix(first, ":") || strings.ContainsRune("@`%&*!]},?", rune(first[0]))
+	return strings.ContainsAny(first, moreBreaks) || strings.Contains(first, ": ") || strings.HasSuffix(first, ":") || strings.ContainsRune("@`%&*!]},?", rune(first[0]))
 }

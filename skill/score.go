@@ -7,19 +7,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sort"
 
-	"github.com/throughline-go/throughline/skill/internal/vector"
+	"github.com/throughline-go/throughline/internal/stat"
 )
 
 // Defaults of the paper's score and of the guards.
 const (
 	defaultTemperature = 0.1  // tau_s of the paper
 	defaultMinSim      = 0.30 // retrieval threshold of the paper
-	defaultExactTasks  = 4000 // 8 million pairs: a second and 64 MB
+	defaultExactTasks  = 4000 // 8 million pairs: about a second
 	defaultPairSamples = 1_000_000
-	pairTolerance      = 1e-12 // two computations of the same cosine differ by less
 )
 
 // ScoreOptions adjusts [Score] and [ScoreMatrix]. A nil *ScoreOptions equals &ScoreOptions{}.
@@ -28,7 +25,7 @@ type ScoreOptions struct {
 	// report. Nil means HashEmbedder{}. ScoreMatrix does not use it.
 	Embedder Embedder
 
-	Temperature float64  // of the softmax over tasks, greater than 0; zero means 0.1
+	Temperature float64  // of the softmax over tasks, greater than 0; zero means 0.1. Only KindPaper has one
 	MinSim      *float64 // similarity in [-1, 1] above which a skill would be retrieved; nil means 0.30
 
 	// TextOf returns the text that stands for a skill; nil means its description, as in the paper.
@@ -36,20 +33,24 @@ type ScoreOptions struct {
 
 	// Kind is the formula of each skill's numbers; the zero value is the paper's.
 	Kind ScoreKind
-	// NoiseFloor is the similarity that KindNoiseFloored takes off, at least 0; nil means the median of all.
+	// NoiseFloor is the similarity that KindNoiseFloored takes off, finite and at least 0; nil means the median over all
+	// skills and the tasks that are not excluded.
 	NoiseFloor *float64
 
-	// ExcludeSources leaves the tasks out of the similarities of a skill from which it was made, by the task IDs of its
-	// [Record]. False leaves all in, as in the paper.
+	// Exclude leaves task j out of the similarities of skill i, in its own numbers and in Report.Memory, for example
+	// because the skill was made from that task. The pairs of tasks stay. It can be asked twice and must answer the same.
+	// Nil excludes nothing, as in the paper.
+	Exclude func(skill, task int) bool
+	// ExcludeSources excludes the tasks from which a skill was made, by the task IDs of its [Record]. False leaves them in,
+	// as in the paper. ScoreMatrix, which knows no IDs, refuses it.
 	ExcludeSources bool
-	// HoldOut says which tasks of its origins a skill cannot serve in Report.Memory; the zero value means the task itself.
+	// HoldOut says which tasks, besides excluded ones, a skill is not credited for in Report.Memory; the zero value means
+	// those that it was made from. ScoreMatrix knows of none: there Exclude alone counts.
 	HoldOut HoldOut
 
-	// Exclude leaves task j out of the similarities of skill i, for example because the skill was made from that task.
-	// The pairs of tasks stay. Nil excludes nothing, as in the paper.
-	Exclude func(skill, task int) bool
-
-	DedupTasks bool // count equal task texts once; false counts each, as in the paper
+	// DedupTasks counts equal task texts once; false counts each, as in the paper. What excludes one of them or holds it
+	// out does so to all.
+	DedupTasks bool
 
 	// With more than MaxExactTasks tasks (zero means 4,000) Score looks at PairSamples random pairs of tasks (zero means
 	// 1,000,000) instead of all; Rand draws them, nil means a fixed seed.
@@ -58,35 +59,8 @@ type ScoreOptions struct {
 	Rand          *rand.Rand
 }
 
-// A ScoreKind is a formula for the numbers of a [SkillScore].
-type ScoreKind int
-
-const (
-	KindPaper        ScoreKind = iota // of arXiv:2608.20274
-	KindSimple                        // ours: the largest similarity, and the effective share of all
-	KindNoiseFloored                  // ours: as KindSimple, the evenness of what is above a floor
-)
-
-// A HoldOut says which tasks do not count for a skill that was made of them.
-type HoldOut int
-
-const (
-	HoldOutTask  HoldOut = iota // the task itself, by ID
-	HoldOutGroup                // every task of its group
-	HoldOutNone                 // none
-)
-
-// A MemoryScore rates all skills together: each task is served by the best of them. Ours; with b_j the largest similarity, at
-// least 0, of an admissible skill to task j,
-//
-//	Specificity = mean of b, Abstractness = 1 - Gini(b), Utility = their product
-type MemoryScore struct {
-	Specificity, Abstractness, Utility float64
-	AbstractnessDefined                bool      // false with fewer than two tasks
-	Best                               []float64 // b, by task scored against
-}
-
-// A SkillScore is the score of one skill against all tasks.
+// A SkillScore is the score of one skill against all tasks. What the numbers mean depends on the [ScoreKind]; here for
+// KindPaper.
 type SkillScore struct {
 	Name    string  // empty from ScoreMatrix
 	Nearest int     // most similar task that is not excluded, the first of equals; -1 if there is none
@@ -95,7 +69,12 @@ type SkillScore struct {
 	Specificity  float64 // share of task pairs that are no more alike than the skill and its nearest task
 	Abstractness float64 // effective share of the tasks that the skill is about, in [1/N, 1]
 	Utility      float64 // Specificity times Abstractness
-	Defined      bool    // false with fewer than two tasks or all excluded: Specificity and Utility are then 0 and mean nothing
+
+	// Defined is false if all tasks are excluded, under KindPaper also with fewer than two tasks: Specificity and Utility
+	// are then 0 and mean nothing.
+	Defined bool
+	// AbstractnessDefined is false if fewer than two tasks are left: a share of one task says nothing.
+	AbstractnessDefined bool
 
 	EmptyText   bool    // no text to compare: the numbers are those of a zero vector, and the summary leaves them out
 	Retrievable bool    // MaxSim is above MinSim: some task would find the skill
@@ -105,14 +84,16 @@ type SkillScore struct {
 // A Report is the result of [Score].
 type Report struct {
 	Embedder       string       // ID of the embedder; scores of different embedders do not compare. Empty from ScoreMatrix
+	Kind           ScoreKind    // formula of Skills and Summary
+	NoiseFloor     float64      // what KindNoiseFloored took off; 0 under the other kinds
 	Tasks          int          // tasks scored against
 	DuplicateTasks int          // task texts that repeat an earlier one, whether DedupTasks or not; 0 from ScoreMatrix
 	Pairs          int          // task pairs looked at
 	Sampled        bool         // Pairs are a sample, not all
-	ZeroPairs      float64      // share of the task pairs with similarity 0 or less; many make the score degenerate
+	ZeroPairs      float64      // share of the task pairs with similarity 0 or less; many make the paper's score degenerate
 	Skills         []SkillScore // in the order given
-	Summary        Summary
-	Memory         MemoryScore
+	Summary        Summary      // of Skills
+	Memory         MemoryScore  // of all skills together, under every kind
 }
 
 // Score computes the paper's utility of every skill against the tasks that it should serve, from texts alone: nothing is
@@ -127,12 +108,17 @@ type Report struct {
 //
 // The formula is blind where unrelated texts look orthogonal, as under lexical embedders: a skill that matches nothing is
 // then "specific" and its flat softmax "abstract". Therefore the report also holds, ours and never mixed into Utility:
-// Retrievable and Gated per skill, and in the summary Placebo, the utility of texts that are off topic by construction,
-// and a status.
+// Retrievable and Gated per skill, in the summary Placebo, the utility of texts that are off topic by construction, and a
+// status; and Memory, which rates the skills together. Other formulas per skill are chosen by Kind.
 //
-// The cost is O((M+N)·N) sparse products for M skills and N tasks and memory for N(N-1)/2 numbers; beyond MaxExactTasks
-// the pairs are sampled. The result depends on the arguments only. No tasks, options out of range, an unusable answer of
-// the embedder ([*VectorError]) and a done ctx are errors.
+// A skill with a method Record() (Record, error), as [*Document] and all that embed it have, says by it which tasks it was
+// made from. Others have no sources. With HoldOutNone and without ExcludeSources no record is read.
+//
+// The cost is that of the products of common entries of the vectors, at most O((M+N)·N·dimensions) for M skills and N
+// tasks, and one logarithm of M for each pair of tasks. Memory is that of the vectors, and for KindNoiseFloored without a
+// NoiseFloor M·N numbers. Beyond MaxExactTasks the pairs are sampled. The result depends on the arguments only. No tasks,
+// a nil skill, origins that cannot be read, options out of range, an unusable answer of the embedder ([*VectorError])
+// and a done ctx are errors.
 func Score[S Skill](ctx context.Context, skills []S, tasks []Task, o *ScoreOptions) (*Report, error) {
 	opts, err := o.resolve()
 	if err != nil {
@@ -141,25 +127,11 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []Task, o *ScoreOptio
 	if len(tasks) == 0 {
 		return nil, errors.New("skill: score: there are no tasks")
 	}
-	rep := &Report{Embedder: embedderID(opts.Embedder), Skills: make([]SkillScore, len(skills))}
-
-	index := make([]int, 0, len(tasks)) // of the tasks scored against
-	var kept []string
-	seen := make(map[string]bool, len(tasks))
-	for j, task := range tasks {
-		t := task.Text
-		if seen[t] {
-			rep.DuplicateTasks++
-			if opts.DedupTasks {
-				continue
-			}
-		}
-		seen[t] = true
-		index, kept = append(index, j), append(kept, t)
-	}
-	texts := slices.Concat(kept, placeboTexts[:])
+	texts, of := distinct(tasks, opts.DedupTasks)
+	n := len(texts)
+	texts = append(texts, placeboTexts[:]...)
 	for i, s := range skills {
-		if d, ok := any(s).(*Document); any(s) == nil || ok && d == nil {
+		if missing(s) {
 			return nil, fmt.Errorf("skill: score: skill %d is nil", i)
 		}
 		texts = append(texts, opts.TextOf(s))
@@ -168,51 +140,85 @@ func Score[S Skill](ctx context.Context, skills []S, tasks []Task, o *ScoreOptio
 	if err != nil {
 		return nil, err
 	}
-	taskVecs, rest := vecs[:len(kept)], vecs[len(kept):]
-	buf := make([]float64, vecs[0].Dim)
-	pairs, err := taskPairs(ctx, taskVecs, buf, &opts)
+	taskVecs, placeboVecs, skillVecs := vecs[:n], vecs[n:n+len(placeboTexts)], vecs[n+len(placeboTexts):]
+	index := newPostings(taskVecs)
+	sources := newSources(tasks, of)
+	rep, err := rate(len(skills), n, &opts, func(i int, c []float64, excluded, heldOut []bool) error {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("skill: score: %w", err)
+		}
+		index.cosines(c, skillVecs[i])
+		if opts.Exclude != nil {
+			for j, k := range of {
+				excluded[k] = excluded[k] || opts.Exclude(i, j)
+			}
+		}
+		if !opts.ExcludeSources && opts.HoldOut == HoldOutNone {
+			return nil
+		}
+		from, err := origins(skills[i])
+		if err != nil {
+			return fmt.Errorf("skill: score: sources of skill %d: %w", i, err)
+		}
+		if opts.ExcludeSources {
+			sources.mark(excluded, from, HoldOutTask)
+		}
+		sources.mark(heldOut, from, opts.HoldOut)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	rep.setPairs(len(kept), pairs)
-	rep.Sampled = len(kept) > opts.MaxExactTasks // also where the sample has as many pairs as there are
-	row := make([]float64, len(kept))
-	var placebo []float64
-	for i, v := range rest {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("skill: score: %w", err)
-		}
-		v.Cosines(row, taskVecs, buf)
-		k := i - len(placeboTexts)
-		if k < 0 {
-			if s := scoreRow(row, pairs, &opts, nil); s.Defined {
-				placebo = append(placebo, s.Utility)
-			}
-			continue
-		}
-		s := scoreRow(row, pairs, &opts, func(j int) bool { return opts.Exclude != nil && opts.Exclude(k, index[j]) })
-		if s.Nearest >= 0 {
-			s.Nearest = index[s.Nearest]
-		}
-		s.Name = skills[k].Name()
-		s.EmptyText = v.Zero()
-		rep.Skills[k] = s
+	rep.Embedder = embedderID(opts.Embedder)
+	first := make([]int, n) // place of each task scored against in the argument
+	for j := len(of) - 1; j >= 0; j-- {
+		first[of[j]] = j
 	}
-	rep.Summary, err = summarize(rep.Skills, placebo)
-	return rep, err
+	for i := range rep.Skills {
+		s := &rep.Skills[i]
+		s.Name, s.EmptyText = skills[i].Name(), skillVecs[i].Zero()
+		if s.Nearest >= 0 {
+			s.Nearest = first[s.Nearest]
+		}
+	}
+	placebo := make([]SkillScore, len(placeboVecs))
+	c := make([]float64, n)
+	for i, v := range placeboVecs {
+		index.cosines(c, v)
+		placebo[i] = scoreRow(c, nil, &opts, nil)
+	}
+	pairs := newTally(limits(rep.Skills, placebo))
+	rep.Sampled = n > opts.MaxExactTasks // also where the sample has as many pairs as there are
+	if rep.Sampled {
+		err = samplePairs(ctx, taskVecs, &opts, pairs.add)
+	} else {
+		err = index.pairs(ctx, taskVecs, pairs.add)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rep.compare(pairs, placebo)
+	rep.DuplicateTasks = duplicates(tasks)
+	if rep.Summary, err = summarize(rep.Skills, placebo); err != nil {
+		return nil, err
+	}
+	return rep, nil
 }
 
 // ScoreMatrix is [Score] for similarities that are known already: sims[i][j] of skill i and task j, and pairs, the
 // similarities of the pairs of tasks in any order: all N(N-1)/2, or a uniform sample of another number. All lie in [-1,
-// 1], within 1e-9. There is no placebo, so the status stays unchecked. It changes neither argument. The cost is O(MN + P
-// log P).
+// 1], within 1e-9. There is no placebo, so the status stays unchecked, and nothing is known about sources: Exclude names
+// them. It changes neither argument. The cost is O(MN + P log M).
 //
-// A ragged matrix, no skills or tasks, a missing sample with two tasks or more, and a value out of range, named by its
-// indices, are errors.
+// A ragged matrix, no skills or tasks, a missing sample with two tasks or more, a value out of range, named by its
+// indices, and ExcludeSources or HoldOutGroup in the options are errors.
 func ScoreMatrix(sims [][]float64, pairs []float64, o *ScoreOptions) (*Report, error) {
 	opts, err := o.resolve()
 	if err != nil {
 		return nil, err
+	}
+	if opts.ExcludeSources || opts.HoldOut == HoldOutGroup {
+		return nil, errors.New("skill: score: a matrix has no sources, want Exclude instead of ExcludeSources and HoldOutGroup")
 	}
 	if len(sims) == 0 || len(sims[0]) == 0 {
 		return nil, errors.New("skill: score: the matrix has no skills or no tasks")
@@ -221,36 +227,35 @@ func ScoreMatrix(sims [][]float64, pairs []float64, o *ScoreOptions) (*Report, e
 	if (len(pairs) == 0) != (n == 1) {
 		return nil, fmt.Errorf("skill: score: %d pairs for %d tasks", len(pairs), n)
 	}
-	clamp := func(x float64) (float64, bool) {
-		return max(-1, min(1, x)), math.Abs(x) <= 1+1e-9 // false for NaN
-	}
-	sorted := make([]float64, len(pairs))
 	for i, x := range pairs {
-		y, ok := clamp(x)
-		if !ok {
+		if !isCosine(x) {
 			return nil, fmt.Errorf("skill: score: pairs[%d] is %g, want it in [-1, 1]", i, x)
 		}
-		sorted[i] = y
 	}
-	slices.Sort(sorted)
-	rep := &Report{Skills: make([]SkillScore, len(sims))}
-	rep.setPairs(n, sorted)
-	row := make([]float64, n)
-	for i, r := range sims {
-		if len(r) != n {
-			return nil, fmt.Errorf("skill: score: row %d has %d similarities, want %d as row 0", i, len(r), n)
+	rep, err := rate(len(sims), n, &opts, func(i int, c []float64, excluded, _ []bool) error {
+		if len(sims[i]) != n {
+			return fmt.Errorf("skill: score: row %d has %d similarities, want %d as row 0", i, len(sims[i]), n)
 		}
-		for j, x := range r {
-			y, ok := clamp(x)
-			if !ok {
-				return nil, fmt.Errorf("skill: score: sims[%d][%d] is %g, want it in [-1, 1]", i, j, x)
+		for j, x := range sims[i] {
+			if !isCosine(x) {
+				return fmt.Errorf("skill: score: sims[%d][%d] is %g, want it in [-1, 1]", i, j, x)
 			}
-			row[j] = y
+			c[j] = clamp(x)
+			excluded[j] = opts.Exclude != nil && opts.Exclude(i, j)
 		}
-		rep.Skills[i] = scoreRow(row, sorted, &opts, func(j int) bool { return opts.Exclude != nil && opts.Exclude(i, j) })
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	rep.Summary, err = summarize(rep.Skills, nil)
-	return rep, err
+	t := newTally(limits(rep.Skills))
+	t.add(pairs)
+	rep.Sampled = len(pairs) != n*(n-1)/2
+	rep.compare(t, nil)
+	if rep.Summary, err = summarize(rep.Skills, nil); err != nil {
+		return nil, err
+	}
+	return rep, nil
 }
 
 // resolve checks the options and fills the defaults in.
@@ -271,6 +276,11 @@ func (o *ScoreOptions) resolve() (ScoreOptions, error) {
 		r.MinSim = new(defaultMinSim)
 	}
 	reject(*r.MinSim >= -1 && *r.MinSim <= 1, "MinSim is %g, want it in [-1, 1]", *r.MinSim)
+	reject(r.Kind >= KindPaper && r.Kind <= KindNoiseFloored, "there is no kind %d", int(r.Kind))
+	if f := r.NoiseFloor; f != nil {
+		reject(*f >= 0 && !math.IsInf(*f, 1), "NoiseFloor is %g, want a finite number of at least 0", *f)
+	}
+	reject(r.HoldOut >= HoldOutTask && r.HoldOut <= HoldOutNone, "there is no HoldOut %d", int(r.HoldOut))
 	reject(r.MaxExactTasks >= 0 && r.MaxExactTasks != 1, "MaxExactTasks is %d, want at least 2", r.MaxExactTasks)
 	r.MaxExactTasks = cmp.Or(r.MaxExactTasks, defaultExactTasks)
 	reject(r.PairSamples >= 0, "PairSamples is %d, want at least 1", r.PairSamples)
@@ -287,104 +297,143 @@ func (o *ScoreOptions) resolve() (ScoreOptions, error) {
 	return r, errors.Join(errs...)
 }
 
-func (r *Report) setPairs(tasks int, sorted []float64) {
-	r.Tasks, r.Pairs = tasks, len(sorted)
-	r.Sampled = len(sorted) != tasks*(tasks-1)/2
-	if len(sorted) > 0 {
-		r.ZeroPairs = shareUpTo(sorted, 0)
-	}
-}
-
-// shareUpTo returns the share of sorted values that are at most x, within the tolerance.
-func shareUpTo(sorted []float64, x float64) float64 {
-	n := sort.Search(len(sorted), func(i int) bool { return sorted[i] > x+pairTolerance })
-	return float64(n) / float64(len(sorted))
-}
-
-// taskPairs returns the sorted cosines of all pairs of tasks, or of a sample.
-func taskPairs(ctx context.Context, vs []vector.Vector, buf []float64, o *ScoreOptions) ([]float64, error) {
-	n := len(vs)
-	check := func() error {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("skill: score: %w", err)
+// rate scores skills against tasks, but for what only the pairs of tasks can say. row writes the similarities of skill i into
+// c and sets, in slices that are all false, which tasks do not count for it and which it cannot serve in the memory.
+func rate(skills, tasks int, o *ScoreOptions, row func(i int, c []float64, excluded, heldOut []bool) error) (*Report, error) {
+	c, excluded, heldOut := make([]float64, tasks), make([]bool, tasks), make([]bool, tasks)
+	each := func(use func(i int)) error {
+		for i := range skills {
+			clear(excluded)
+			clear(heldOut)
+			if err := row(i, c, excluded, heldOut); err != nil {
+				return err
+			}
+			use(i)
 		}
 		return nil
 	}
-	if n <= o.MaxExactTasks {
-		out := make([]float64, n*(n-1)/2)
-		at := 0
-		for i, v := range vs {
-			if err := check(); err != nil {
+	rep := &Report{Kind: o.Kind, Tasks: tasks, Skills: make([]SkillScore, skills)}
+	if o.Kind == KindNoiseFloored {
+		if o.NoiseFloor == nil {
+			var all []float64
+			if err := each(func(int) { all = appendCounted(all, c, excluded) }); err != nil {
 				return nil, err
 			}
-			v.Cosines(out[at:], vs[i+1:], buf)
-			at += n - 1 - i
+			floor, err := medianFloor(all)
+			if err != nil {
+				return nil, err
+			}
+			o.NoiseFloor = new(floor)
 		}
-		slices.Sort(out)
-		return out, nil
+		rep.NoiseFloor = *o.NoiseFloor
 	}
-	partners := make([][]vector.Vector, n)
-	for range o.PairSamples {
-		i, k := o.Rand.IntN(n), o.Rand.IntN(n-1)
-		if k >= i {
-			k++ // every ordered pair of two tasks is as likely, hence every unordered one
+	best := make([]float64, tasks)
+	work := make([]float64, tasks)
+	err := each(func(i int) {
+		rep.Skills[i] = scoreRow(c, excluded, o, work)
+		for j, x := range c {
+			if x > best[j] && !excluded[j] && !heldOut[j] {
+				best[j] = x
+			}
 		}
-		partners[i] = append(partners[i], vs[k])
+	})
+	if err != nil {
+		return nil, err
 	}
-	out := make([]float64, o.PairSamples)
-	at := 0
-	for i, v := range vs {
-		if err := check(); err != nil {
-			return nil, err
-		}
-		v.Cosines(out[at:], partners[i], buf)
-		at += len(partners[i])
-	}
-	slices.Sort(out)
-	return out, nil
+	rep.Memory = scoreMemory(best)
+	return rep, nil
 }
 
-// scoreRow scores the similarities c of one skill, less the excluded tasks; a nil exclude excludes none.
-func scoreRow(c, sortedPairs []float64, o *ScoreOptions, exclude func(task int) bool) SkillScore {
+// scoreRow scores the similarities c of one skill, less the excluded tasks, but for what only the pairs of tasks can say.
+// A nil excluded excludes none; else work has room for c.
+func scoreRow(c []float64, excluded []bool, o *ScoreOptions, work []float64) SkillScore {
 	s := SkillScore{Nearest: -1}
-	n := 0
 	for j, x := range c {
-		if exclude != nil && exclude(j) {
-			c[j] = math.Inf(-1) // a softmax weight of 0
-			continue
-		}
-		n++
-		if s.Nearest < 0 || x > s.MaxSim {
+		if (excluded == nil || !excluded[j]) && (s.Nearest < 0 || x > s.MaxSim) {
 			s.Nearest, s.MaxSim = j, x
 		}
 	}
-	if n == 0 {
+	if s.Nearest < 0 {
 		return s
 	}
+	if excluded != nil {
+		c = appendCounted(work[:0], c, excluded)
+	}
+	s.AbstractnessDefined = len(c) > 1
 	s.Retrievable = s.MaxSim > *o.MinSim
-	s.Abstractness = effectiveShare(c, s.MaxSim, n, o.Temperature)
-	if len(sortedPairs) == 0 {
+	switch o.Kind {
+	case KindPaper: // specificity follows
+		s.Abstractness = softmaxShare(c, s.MaxSim, o.Temperature)
 		return s
+	case KindSimple:
+		s.Abstractness = effectiveShare(c)
+	case KindNoiseFloored:
+		s.Abstractness = evennessAbove(c, *o.NoiseFloor)
 	}
+	s.Specificity = max(0, s.MaxSim)
+	s.finish()
+	return s
+}
+
+// finish multiplies the factors.
+func (s *SkillScore) finish() {
 	s.Defined = true
-	s.Specificity = shareUpTo(sortedPairs, s.MaxSim)
 	s.Utility = s.Specificity * s.Abstractness
 	if s.Retrievable {
 		s.Gated = s.Utility
 	}
-	return s
 }
 
-// effectiveShare returns exp(H(softmax(c/temperature)))/n: with x = (c - max c)/temperature and z the sum of exp(x), the
-// entropy is ln z - sum(x exp(x))/z. Entries of -Inf weigh nothing; n counts the others.
-func effectiveShare(c []float64, largest float64, n int, temperature float64) float64 {
-	var z, zx float64
-	for _, v := range c {
-		x := (v - largest) / temperature
-		if e := math.Exp(x); e > 0 {
-			z += e
-			zx += e * x
+// medianFloor returns the median of the similarities, of which negative ones count as 0. It overwrites them. There is no
+// noise without similarities.
+func medianFloor(all []float64) (float64, error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	for i, x := range all {
+		all[i] = max(0, x)
+	}
+	return stat.Median(all)
+}
+
+// appendCounted appends those of c that are not excluded.
+func appendCounted(dst, c []float64, excluded []bool) []float64 {
+	for j, x := range c {
+		if !excluded[j] {
+			dst = append(dst, x)
 		}
 	}
-	return max(1/float64(n), min(1, math.Exp(math.Log(z)-zx/z)/float64(n)))
+	return dst
+}
+
+// limits returns the similarities against which pairs of tasks are counted: 0 and those that [Report.compare] asks for.
+func limits(scores ...[]SkillScore) []float64 {
+	out := []float64{0}
+	for _, list := range scores {
+		for _, s := range list {
+			out = append(out, s.MaxSim)
+		}
+	}
+	return out
+}
+
+// compare adds what the pairs of tasks say.
+func (r *Report) compare(pairs *tally, placebo []SkillScore) {
+	r.Pairs = pairs.total
+	if pairs.total == 0 {
+		return
+	}
+	pairs.sum()
+	r.ZeroPairs = pairs.share(0)
+	if r.Kind != KindPaper {
+		return
+	}
+	for _, list := range [][]SkillScore{r.Skills, placebo} {
+		for i := range list {
+			if s := &list[i]; s.Nearest >= 0 {
+				s.Specificity = pairs.share(s.MaxSim)
+				s.finish()
+			}
+		}
+	}
 }

@@ -3,9 +3,11 @@ package skill
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -20,46 +22,62 @@ const (
 type SegmentOptions struct {
 	Spans      []Span // known spans, for example of a planner: checked and returned; empty means none are known
 	TaskLevel  bool   // one span with everything, unless Spans are given; false cuts the trajectory into subtasks
-	MinActions int    // fewer actions do not make a span of their own; zero means 2
+	MinActions int    // fewer actions do not make a span of their own; zero means 2, or MaxActions if that is smaller
 	MaxActions int    // most actions of a span cut by rule, at least MinActions; zero means 12, or MinActions if that is larger
 
-	// Generate asks a language model for the first steps of the spans, unless Spans are given: it gets a prompt and returns
-	// the reply. Nil asks none.
+	// Generate asks a language model where subtasks start: it gets a prompt and returns the reply. Nil asks none.
 	Generate func(ctx context.Context, prompt string) (string, error)
-	// A reply that cannot be used is an error with NoFallback; otherwise the rules below cut, and Warn is told why.
+	Retries  *int // how often a reply that cannot be used is asked for again, with what was wrong; nil means 1
+
+	// NoFallback makes it an error that no reply of Generate can be used, or that the trajectory cannot be shown to it; false
+	// cuts as without Generate then and tells Warn why.
 	NoFallback bool
-	Warn       func(error) // nil means that nobody is told
+	Warn       func(error) // is told why Generate did not decide, and which steps Spans leave out; nil means that nobody is told
 }
 
 // A SegmentError reports a span that cannot be used.
 type SegmentError struct {
-	Index      int // position of the span in its list
-	Start, End int
+	Index      int // position of the span in its list; -1 for the list as a whole
+	Start, End int // of the span; for the list as a whole, of the trajectory
 	Reason     string
 }
 
 // Error names the span and the rule.
 func (e *SegmentError) Error() string {
+	if e.Index < 0 {
+		return fmt.Sprintf("skill: spans of [%d, %d): %s", e.Start, e.End, e.Reason)
+	}
 	return fmt.Sprintf("skill: span %d [%d, %d) %s", e.Index, e.Start, e.End, e.Reason)
 }
 
 // Segment cuts a trajectory into the spans of its subtasks. The first rule that applies decides:
 //
 //  1. Spans of the options must be sorted, disjoint, not empty and within the steps, else the error is a [*SegmentError].
-//     They may leave gaps.
+//     They may leave gaps, of which Warn is told.
 //  2. With TaskLevel there is one span.
-//  3. A step with a Marker opens a span; steps before the first marker make one too.
-//  4. Otherwise a span ends, once it has MinActions actions, where the kind of action changes (of a tool "app.call" the
+//  3. With Generate a model returns the first steps of the spans, as a JSON list: 0, then strictly increasing, all below
+//     the number of steps. Its spans stay as they are, however short. A list that breaks this is a [*SegmentError] and
+//     never mended: the model is asked again with what was wrong, and after Retries the next rules decide, or with
+//     NoFallback the error, which wraps [ErrReply].
+//  4. A step with a Marker opens a span; steps before the first marker make one too.
+//  5. Otherwise a span ends, once it has MinActions actions, where the kind of action changes (of a tool "app.call" the
 //     app, else the whole name; of a free text the first word) and either both are tools with an app or the new action
 //     shares no literal with the span; and at MaxActions actions.
 //
-// After rules 3 and 4 a span with fewer than MinActions actions joins the next one, the last joins the one before. Steps
-// that are thoughts alone count for no size; under rule 4 they belong to the next action. Except under rule 1 the spans
-// cover every step. No steps give no spans.
+// After rules 4 and 5 a span with fewer than MinActions actions joins the next one, the last joins the one before; the
+// first marker of a span, read by [Induce], is the one that counts. Steps that are thoughts alone count for no size; under
+// rule 5 they belong to the next action, and those after the last action to the last span. Except under rule 1 the spans
+// cover every step, each once. No steps give no spans.
 //
-// The rules are ours. Rule 4 is weak: against the thoughts of 18 demonstrations in a household world its precision is
-// 0.54 and its recall 0.55; markers or known spans are better. An argument that is no JSON value is an error. ctx is
-// checked at the start and once a step.
+// Under rule 3 the prompt shows the task and every step, long texts cut in the middle, in less than 160,000 bytes; the same
+// trajectory gives the same bytes. The model is not asked about a sole step. Nor about a trajectory that is too long for
+// this, or whose text has a finding of severity [scan.High] ([ErrUnsafe]): then the next rules decide, or with NoFallback
+// the error. An error of Generate itself is always one of Segment.
+//
+// The rules are ours. Rule 5 is weak: against the thoughts of 18 demonstrations in a household world its precision is
+// 0.53 and its recall 0.53; markers or known spans are better. An argument that is no JSON value is an error under the
+// rules that read it, 3 and 5. ctx is checked at the start, once a step and before each call of Generate. Without a model
+// the time is linear in the text.
 func Segment(ctx context.Context, traj Trajectory, o *SegmentOptions) ([]Span, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("skill: segment: %w", err)
@@ -68,9 +86,16 @@ func Segment(ctx context.Context, traj Trajectory, o *SegmentOptions) ([]Span, e
 	if o != nil {
 		opts = *o
 	}
+	var faults []error
 	if opts.MinActions < 0 || opts.MaxActions < 0 || opts.MaxActions != 0 && opts.MaxActions < max(opts.MinActions, 1) {
-		return nil, fmt.Errorf("skill: segment: MinActions %d, MaxActions %d: want 1 <= MinActions <= MaxActions",
-			opts.MinActions, opts.MaxActions)
+		faults = append(faults, fmt.Errorf("skill: segment: MinActions %d, MaxActions %d: want 1 <= MinActions <= MaxActions",
+			opts.MinActions, opts.MaxActions))
+	}
+	if opts.Retries != nil && *opts.Retries < 0 {
+		faults = append(faults, fmt.Errorf("skill: segment: Retries is %d, want at least 0", *opts.Retries))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	if opts.MinActions == 0 {
 		opts.MinActions = defaultMinActions
@@ -81,17 +106,35 @@ func Segment(ctx context.Context, traj Trajectory, o *SegmentOptions) ([]Span, e
 	if opts.MaxActions == 0 {
 		opts.MaxActions = max(defaultMaxActions, opts.MinActions)
 	}
+	warn := opts.Warn
+	if warn == nil {
+		warn = func(error) {}
+	}
 	n := len(traj.Steps)
 	switch {
 	case len(opts.Spans) > 0:
 		if err := checkSpans(opts.Spans, n); err != nil {
 			return nil, err
 		}
+		if gaps := spanGaps(opts.Spans, n); len(gaps) > 0 {
+			warn(fmt.Errorf("skill: segment: steps %s are in no span", strings.Join(gaps, ", ")))
+		}
 		return slices.Clone(opts.Spans), nil
 	case n == 0:
 		return nil, nil
-	case opts.TaskLevel:
+	case opts.TaskLevel || opts.Generate != nil && n == 1:
 		return []Span{{0, n}}, nil
+	case opts.Generate != nil:
+		spans, unused, err := generateSpans(ctx, traj, opts.Generate, opts.Retries)
+		switch {
+		case err != nil:
+			return nil, err
+		case unused == nil:
+			return spans, nil
+		case opts.NoFallback:
+			return nil, unused
+		}
+		warn(unused)
 	}
 	starts := markerStarts(traj.Steps)
 	if len(starts) == 0 {
@@ -101,6 +144,129 @@ func Segment(ctx context.Context, traj Trajectory, o *SegmentOptions) ([]Span, e
 		}
 	}
 	return mergeShort(traj.Steps, starts, opts.MinActions), nil
+}
+
+// spanGaps returns the ranges of steps that no span has, as text.
+func spanGaps(spans []Span, steps int) []string {
+	var gaps []string
+	end := 0
+	for _, s := range append(slices.Clone(spans), Span{steps, steps}) {
+		if s.Start > end {
+			gaps = append(gaps, fmt.Sprintf("[%d, %d)", end, s.Start))
+		}
+		end = s.End
+	}
+	return gaps
+}
+
+const segmentInstructions = `You cut what an agent did into subtasks: stretches of steps that serve one purpose, such as finding a thing or
+sending a message. Below is one episode, a step a line with its number under "step". Say at which steps a new subtask starts. A subtask that another
+task could need as well is better than one that fits this task alone; a single step is seldom one.
+`
+
+// generateSpans asks a model for the spans of a trajectory. unused says why it gives none, err that nothing else should be tried.
+func generateSpans(ctx context.Context, traj Trajectory, model func(context.Context, string) (string, error),
+	retries *int) (spans []Span, unused, err error) {
+	n := len(traj.Steps)
+	whole := Span{0, n}
+	if err := unsafeEpisode(ctx, traj, whole, ""); err != nil {
+		if errors.Is(err, ErrUnsafe) {
+			return nil, err, nil
+		}
+		return nil, nil, err
+	}
+	prompt, err := segmentPrompt(traj)
+	if err != nil {
+		var long *SegmentError
+		if errors.As(err, &long) {
+			return nil, err, nil
+		}
+		return nil, nil, err
+	}
+	_, err = ask(ctx, model, prompt, retries, func(reply string) (bool, error) {
+		starts, err := startsReply(reply, n)
+		if err != nil {
+			return false, err
+		}
+		for i, s := range starts {
+			spans = append(spans, Span{s, n})
+			if i > 0 {
+				spans[i-1].End = s
+			}
+		}
+		return false, nil
+	})
+	if errors.Is(err, ErrReply) {
+		return nil, err, nil
+	}
+	return spans, nil, err
+}
+
+// segmentPrompt writes the prompt for the starts of the spans. It is a *SegmentError if not every step can be shown.
+func segmentPrompt(traj Trajectory) (string, error) {
+	n := len(traj.Steps)
+	episode, all, err := promptEpisode(traj, Span{0, n}, "", maxEpisodeData)
+	if err != nil {
+		return "", err
+	}
+	if !all {
+		return "", &SegmentError{-1, 0, n, fmt.Sprintf("the steps do not fit into the %d bytes of a prompt", maxEpisodeData)}
+	}
+	format := fmt.Sprintf("Reply with one JSON list of step numbers and nothing else, for example [0, 4, 9]. It starts with 0, each number is\n"+
+		"larger than the one before, and none is larger than %d.\n", n-1)
+	return writePrompt(segmentInstructions, []promptPart{{"EPISODE", episode}}, format), nil
+}
+
+// startsReply reads a reply with the first steps of the spans of n steps. Whatever is wrong is a *SegmentError.
+func startsReply(reply string, n int) ([]int, error) {
+	whole := func(format string, args ...any) error {
+		return &SegmentError{-1, 0, n, fmt.Sprintf(format, args...)}
+	}
+	v, err := decodeReply(reply)
+	if err != nil {
+		return nil, whole("the reply %v", err)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, whole("the reply is %s, want a list of step numbers", jsonKind(v))
+	}
+	starts := make([]int, len(list))
+	for i, e := range list {
+		number, ok := e.(json.Number)
+		if !ok {
+			return nil, whole("number %d of the list is %s, want a step number", i, jsonKind(e))
+		}
+		if starts[i], err = strconv.Atoi(number.String()); err != nil {
+			return nil, whole("number %d of the list is %.40s, want a step number", i, number)
+		}
+	}
+	return starts, checkStarts(starts, n)
+}
+
+// checkStarts returns a *SegmentError unless starts are the first steps of spans that cover n steps.
+func checkStarts(starts []int, n int) error {
+	if len(starts) == 0 {
+		return &SegmentError{-1, 0, n, "the list is empty, want at least step 0"}
+	}
+	for i, s := range starts {
+		reason := ""
+		switch {
+		case s < 0 || s >= n:
+			reason = fmt.Sprintf("starts outside the steps 0 to %d", n-1)
+		case i == 0 && s != 0:
+			reason = "does not start at step 0"
+		case i > 0 && s <= starts[i-1]:
+			reason = fmt.Sprintf("does not start after step %d, where the one before starts", starts[i-1])
+		}
+		if reason != "" {
+			end := n
+			if i+1 < len(starts) {
+				end = starts[i+1]
+			}
+			return &SegmentError{i, s, end, reason}
+		}
+	}
+	return nil
 }
 
 func checkSpans(spans []Span, steps int) error {

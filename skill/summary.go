@@ -63,12 +63,18 @@ type Summary struct {
 	Retrievable  float64 // share of the scored skills
 	GatedMedian  float64
 
-	Placebo float64 // median utility of 12 fixed off-topic texts under the same embedder and tasks; 0 if unchecked
+	Placebo float64 // median utility of 12 fixed off-topic texts under the same embedder, tasks and kind; 0 if unchecked
 	Status  Status
 }
 
 // summarize summarizes scores; an empty placebo means that it is not known.
-func summarize(scores []SkillScore, placebo []float64) (Summary, error) {
+func summarize(scores, offTopic []SkillScore) (Summary, error) {
+	var placebo []float64
+	for _, s := range offTopic {
+		if s.Defined {
+			placebo = append(placebo, s.Utility)
+		}
+	}
 	s := Summary{Count: len(scores)}
 	var utility, gated []float64
 	for _, k := range scores {

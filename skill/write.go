@@ -3,29 +3,31 @@ package skill
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/throughline-go/throughline/internal/atomicfile"
 )
 
 // Marshal returns the document as a SKILL.md file. The keys stand in the order name, description, license, compatibility,
-// allowed-tools, metadata (its keys sorted bytewise), then the unknown ones in their order. The same document gives the
-// same bytes, and a strict [Parse], apart from unknown keys, gives an equal document back, with white space around the
-// four texts dropped.
+// allowed-tools, metadata (its keys sorted bytewise), then the unknown ones in their order. Lines end in \n, or in \r\n if
+// d.CRLF is set; there is no byte order mark. The same document gives the same bytes.
+//
+// A strict [Parse], apart from unknown keys, gives an equal document back, whatever runes its texts hold: the white space
+// around the name, description, license and compatibility is dropped, \r\n in the content is \n, and the values of unknown
+// keys have the form that Parse gives them.
 //
 // A document that breaks a rule of the format is an error, and nothing is returned: the text that would have been written
 // is read strictly, and a field that it would not preserve, such as an allowed tool with a space outside parentheses, is
-// named.
+// named. The folder's name is not known here and not checked.
 func Marshal(d *Document) ([]byte, error) {
 	if d == nil {
 		return nil, errors.New("skill: marshal: document is nil")
@@ -69,6 +71,15 @@ func canonical(d *Document) Document {
 	if len(f.Unknown) == 0 {
 		f.Unknown = nil
 	}
+	f.Unknown = slices.Clone(f.Unknown)
+	for i, u := range f.Unknown {
+		switch v, err := decodeYAML(u.Value + "\n"); {
+		case err == nil && v == nil:
+			f.Unknown[i].Value = ""
+		case err == nil:
+			f.Unknown[i].Value = yamlText(v)
+		}
+	}
 	c.Content = unixLines(c.Content)
 	return c
 }
@@ -98,7 +109,7 @@ func encode(d *Document) ([]byte, error) {
 		add("metadata", m)
 	}
 	for _, u := range f.Unknown {
-		v, err := decodeYAML(u.Value)
+		v, err := decodeYAML(u.Value + "\n")
 		if err != nil {
 			return nil, fmt.Errorf("value of unknown key %q is not YAML: %w", u.Key, err)
 		}
@@ -127,13 +138,18 @@ func encode(d *Document) ([]byte, error) {
 
 // plainText matches texts that every YAML reader takes as text whatever the version of its rules; the rest is quoted.
 var (
-	plainText = regexp.MustCompile(`^[\pL/][^\pC\p{Zl}\p{Zp}\t]*$`)
+	plainText = regexp.MustCompile(`^[\pL/][^\pC\p{Zl}\p{Zp}]*$`)
+	lineText  = regexp.MustCompile(`^[^\pC\p{Zl}\p{Zp}]*$`)
 	wordValue = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 )
 
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if !plainText.MatchString(s) || wordValue.MatchString(s) || s != strings.TrimSpace(s) {
+	switch {
+	case plainText.MatchString(s) && !wordValue.MatchString(s) && s == strings.TrimSpace(s):
+	case strings.ContainsAny(s, `"\`) && lineText.MatchString(s):
+		n.Style = yaml.SingleQuotedStyle // JSON would be hard to read, and up to twice as long, with an escape for each quote
+	default:
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
@@ -141,8 +157,9 @@ func textNode(s string) *yaml.Node {
 
 // WriteDir saves every document as dir/NAME/SKILL.md, where NAME is its name, and creates the folders it needs. All
 // documents are checked as by [Marshal] before the first byte is written, and two of one name are an error. Each file is
-// replaced as a whole: a reader, or a crash, finds the old skill or the new one. Skills of other names and further files
-// of a skill stay as they are. ctx is checked before each file.
+// replaced as a whole: a reader, or a crash, finds the old skill or the new one; a crash may leave a file that ends in .tmp
+// behind, which nothing reads. Skills of other names and further files of a skill stay as they are. Nothing outside dir is
+// written: dir/NAME that is a link, or SKILL.md that is a pipe or device, is an error. ctx is checked before each file.
 func WriteDir(ctx context.Context, dir string, docs []*Document) error {
 	files := make([][]byte, len(docs))
 	seen := make(map[string]int)
@@ -158,17 +175,78 @@ func WriteDir(ctx context.Context, dir string, docs []*Document) error {
 		seen[name] = i
 		files[i] = b
 	}
+	if len(docs) == 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("skill: write skills: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("skill: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("skill: %w", err)
+	}
+	defer root.Close()
 	for i, d := range docs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("skill: write skills: %w", err)
 		}
-		folder := filepath.Join(dir, strings.TrimSpace(d.Name()))
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("skill: %w", err)
-		}
-		if err := atomicfile.Write(filepath.Join(folder, "SKILL.md"), files[i], 0o644); err != nil {
-			return fmt.Errorf("skill: %w", err)
+		if err := writeSkill(root, strings.TrimSpace(d.Name()), files[i]); err != nil {
+			return fmt.Errorf("skill: write %q: %w", d.Name(), err)
 		}
 	}
+	syncFolder(root)
 	return nil
+}
+
+// writeSkill replaces name/SKILL.md below root, through folders that no link can redirect.
+func writeSkill(root *os.Root, name string, data []byte) error {
+	if err := root.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A link inside root could lead to the folder of another skill.
+	if info, err := root.Lstat(name); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is no folder (%v)", name, info.Mode().Type())
+	}
+	folder, err := root.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	const special = fs.ModeDevice | fs.ModeNamedPipe | fs.ModeSocket
+	if info, err := folder.Lstat("SKILL.md"); err == nil && info.Mode()&special != 0 {
+		return fmt.Errorf("SKILL.md is no file (%v)", info.Mode().Type())
+	}
+	tmp := "." + rand.Text() + ".tmp"
+	f, err := folder.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = folder.Rename(tmp, "SKILL.md")
+	}
+	if err != nil {
+		return errors.Join(err, folder.Remove(tmp))
+	}
+	syncFolder(folder)
+	return nil
+}
+
+// syncFolder makes renames in a folder survive a loss of power where the system can; not every one syncs folders.
+func syncFolder(folder *os.Root) {
+	if f, err := folder.Open("."); err == nil {
+		f.Sync()
+		f.Close()
+	}
 }

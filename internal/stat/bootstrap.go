@@ -13,19 +13,26 @@ type BootstrapOptions struct {
 	Draws int        // resamples; zero means 2000
 	Level float64    // confidence level in (0, 1); zero means 0.95
 	Rand  *rand.Rand // nil means a fixed seed
+
+	// Strata are the sizes of consecutive runs of items; a draw takes as many items of each run as it has. Nil means one run of all items.
+	Strata []int
 }
 
 // Bootstrap returns the percentile interval of a statistic of n items under resampling with replacement (Efron 1979): its quantiles at
 // (1-level)/2 and (1+level)/2 over all draws, as [Quantile] has them. Each draw calls statistic with n indices below n, some of them
-// repeated; the slice is only valid during the call. To keep pairs or groups together, let an index stand for one.
+// repeated; the slice is only valid during the call. To keep pairs or groups together, let an index stand for one; to draw within
+// groups, set Strata.
 //
 // A draw whose statistic is NaN is left out, for example a correlation of a resample with a constant side. No items, draws below 1, a
-// level outside its range, an infinite statistic, and nothing but NaN are errors. It takes Draws calls and O(n + Draws) memory. Below
-// some twenty items the interval is too narrow.
+// level outside its range, strata that are negative or do not add up to n, an infinite statistic, and nothing but NaN are errors. It
+// takes Draws calls and O(n + Draws) memory. Below some twenty items the interval is too narrow.
 func Bootstrap(n int, statistic func(sample []int) float64, o *BootstrapOptions) (Interval, error) {
-	draws, level, r := 2000, 0.95, (*rand.Rand)(nil)
+	draws, level, r, strata := 2000, 0.95, (*rand.Rand)(nil), []int{n}
 	if o != nil {
 		r = o.Rand
+		if o.Strata != nil {
+			strata = o.Strata
+		}
 		if o.Draws != 0 {
 			draws = o.Draws
 		}
@@ -43,6 +50,9 @@ func Bootstrap(n int, statistic func(sample []int) float64, o *BootstrapOptions)
 	if draws < 1 {
 		faults = append(faults, fmt.Errorf("stat: bootstrap: %d draws, want at least 1", draws))
 	}
+	if n >= 1 {
+		faults = append(faults, checkStrata("bootstrap", n, strata))
+	}
 	faults = append(faults, checkLevel("bootstrap", level))
 	if err := errors.Join(faults...); err != nil {
 		return Interval{}, err
@@ -51,8 +61,12 @@ func Bootstrap(n int, statistic func(sample []int) float64, o *BootstrapOptions)
 	sample := make([]int, n)
 	var values []float64
 	for range draws {
-		for i := range sample {
-			sample[i] = r.IntN(n)
+		lo := 0
+		for _, size := range strata {
+			for i := range size {
+				sample[lo+i] = lo + r.IntN(size)
+			}
+			lo += size
 		}
 		v := statistic(sample)
 		switch {

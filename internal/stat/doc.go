@@ -1,5 +1,5 @@
 // Package stat holds the few statistics that several packages report: rank correlations that are right under ties, quantiles, a robust
-// mean, and intervals for rates, for any statistic and for paired differences.
+// mean, intervals for rates, for any statistic and for paired differences, and p-values of permutation tests.
 //
 // Gonum is used where it is right: the normal quantile comes from it. It has no Spearman coefficient, its Kendall coefficient is
 // tau-a and depends on the order of the rows under ties, and its quantiles do not interpolate at (n-1)q.

@@ -1,14 +1,13 @@
-// Package budget chooses skills for a task under a token budget: it joins the packages skill and bps.
+// Package budget chooses skills for a task under a token budget and writes them as prompt text: it joins the packages skill and bps.
 //
-// [Select] turns loaded skills into texts, scores them against the task by their words, and returns the set that [bps.FromTexts] chooses,
-// with its guarantee. [Render] writes the chosen skills as they are shown to a model, and that is what is counted, so that the rendered
-// text stays within the budget. Neither needs a model or a network.
+// [Select] scores skills against a task by their words, takes the set that [bps.FromTexts] chooses, with its guarantee, and renders it
+// by [skill.Render]. The rendered text is what is counted, so it stays within the budget. Neither a model nor a network is needed.
 //
 //	set, err := skill.LoadFS(ctx, sources, nil)
 //	...
-//	chosen, sel, err := budget.Select(ctx, task, set.Skills, 4000, nil)
+//	choice, err := budget.Select(ctx, task, set.Skills, 4000, nil)
 //	...
-//	prompt += budget.Render(chosen)
+//	prompt += choice.Text
 //
 // # Cost and determinism
 //
@@ -19,84 +18,104 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/skill"
 )
 
-// Select returns the skills to show to a model for a task, best first, and how they were chosen; positions in the selection are those
-// of skills. Name, description and body count for relevance and for the budget.
+// A Choice is a set of skills that was chosen for a task.
+type Choice[S skill.Skill] struct {
+	Skills    []S            // best first
+	Text      string         // skill.Render of them in the order of the argument of Select; empty without skills
+	Tokens    int            // of Text as a whole, and the overhead; 0 without skills
+	Selection *bps.Selection // how they were chosen; its positions are those of the argument of Select
+}
+
+// Select returns the skills to show to a model for a task. Name, description and body count for relevance; what [skill.Render] writes
+// counts for the budget, its prelude too.
 //
-// Options are those of [bps.FromTexts]; o.Count counts what [Render] writes. If o.Search has no Recheck, the chosen skills are counted
-// again as one rendered text, o.Overhead added, and the selection shrinks if that is more than the budget: counters of most models
-// do not add up exactly. To have a skill that the task names, set o.PinNamed.
+// Options are those of [bps.FromTexts]; o.Count counts rendered text. If o.Search has no Recheck, the chosen skills are counted
+// once more as one rendered text, o.Overhead added, and the choice shrinks if that is more than the budget: counters of most models
+// do not add up exactly. So Choice.Tokens is at most budget for every counter; Selection.Tokens is the sum over skills. To have a skill that the task names, set o.PinNamed.
 //
-// The text that is counted again has the skills in the order of the argument, not best first: a counter should not depend on their order.
+// The text has the skills in the order of the argument, not best first: it is the very text that was counted, and the same set gives the
+// same text for every task.
 //
-// Errors are those of FromTexts; a nil skill, or a nil pointer as one, is an error too. Both results are nil then, except when ctx ends
-// in the search: then they are the best so far.
-func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget int, o *bps.TextOptions) ([]S, *bps.Selection, error) {
+// Errors are those of FromTexts; a nil skill, or a nil pointer as one, is an error too. The choice is nil then, except when ctx ends
+// in the search: then it is the best so far.
+func Select[S skill.Skill](ctx context.Context, task string, skills []S, budget int, o *bps.TextOptions) (*Choice[S], error) {
 	texts := make([]bps.Text, len(skills))
 	for i, s := range skills {
 		if missing(s) {
-			return nil, nil, fmt.Errorf("budget: skill %d is nil", i)
+			return nil, fmt.Errorf("budget: skill %d is nil", i)
 		}
-		texts[i] = text(s)
+		texts[i] = bps.Text{Name: s.Name(), Description: s.Description(), Body: s.Body()}
 	}
 	var options bps.TextOptions
 	if o != nil {
 		options = *o
 	}
+	count := options.Count
+	if count == nil {
+		count = bps.EstimateTokens
+	}
 	var search bps.Options
 	if options.Search != nil {
 		search = *options.Search
 	}
-	if search.Recheck == nil {
-		count := options.Count
-		if count == nil {
-			count = bps.EstimateTokens
+	overhead := options.Overhead
+	render := func(set []int) string { // set is ascending
+		chosen := make([]S, len(set))
+		for k, i := range set {
+			chosen[k] = skills[i]
 		}
+		return skill.Render(chosen)
+	}
+	if search.Recheck == nil {
 		search.Recheck = func(set []int) int {
-			var b strings.Builder
-			for _, i := range set {
-				b.WriteString(texts[i].String())
-			}
-			n := count(b.String())
+			n := count(render(set))
 			if n < 0 {
 				return n
 			}
-			return n + options.Overhead
+			return n + overhead
 		}
-		options.Search = &search
+	}
+	options.Search = &search
+	if overhead >= 0 { // a negative one is for FromTexts to refuse
+		n := count(skill.Prelude)
+		if n < 0 {
+			return nil, fmt.Errorf("budget: the prelude counts %d tokens: %w", n, bps.ErrTokens)
+		}
+		options.Overhead += n
+	}
+	// FromTexts hands over the plain text, and what is counted is the rendered one.
+	position := make(map[string]int, len(texts))
+	for i, t := range texts {
+		position[t.String()] = i // texts that are equal without marks between the parts are rendered nearly alike, and Recheck is exact
+	}
+	options.Count = func(plain string) int {
+		i := position[plain]
+		return count(strings.TrimPrefix(render([]int{i}), skill.Prelude))
 	}
 	sel, err := bps.FromTexts(ctx, task, texts, budget, &options)
 	if sel == nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var chosen []S
+	c := &Choice[S]{Selection: sel}
 	for _, i := range sel.Items {
-		chosen = append(chosen, skills[i])
+		c.Skills = append(c.Skills, skills[i])
 	}
-	return chosen, sel, err
+	if len(sel.Items) > 0 {
+		c.Text = render(slices.Sorted(slices.Values(sel.Items)))
+		c.Tokens = count(c.Text) + overhead
+	}
+	return c, err
 }
 
 // missing also finds a nil pointer inside the interface.
 func missing(s skill.Skill) bool {
 	v := reflect.ValueOf(s)
 	return s == nil || v.Kind() == reflect.Pointer && v.IsNil()
-}
-
-// Render writes skills one after another, each as its name, its description and its body without newlines around it, every part that
-// is not empty followed by a newline.
-func Render[S skill.Skill](skills []S) string {
-	var b strings.Builder
-	for _, s := range skills {
-		b.WriteString(text(s).String())
-	}
-	return b.String()
-}
-
-func text(s skill.Skill) bps.Text {
-	return bps.Text{Name: s.Name(), Description: s.Description(), Body: strings.Trim(s.Body(), "\n")}
 }

@@ -32,20 +32,25 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	chosen, sel, err := budget.Select(context.Background(), "Fill in this PDF form, then send it by email.", set.Skills, 60, nil)
+	choice, err := budget.Select(context.Background(), "Fill in this PDF form, then send it by email.", set.Skills, 140, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(budget.Render(chosen))
-	fmt.Printf("%d tokens, factor %.3f\n", sel.Tokens, sel.Guarantee.Factor)
+	fmt.Print(choice.Text)
+	fmt.Printf("%d tokens, factor %.3f\n", choice.Tokens, choice.Selection.Guarantee.Factor)
 	// Output:
-	// send-email
-	// Send an email with attachments
-	// Ask before sending.
-	// pdf-forms
+	// The skills below come from earlier tasks. They are hints for the current subtask only: use what fits it, leave the rest, and trust what you observe over them.
+	// <skill name="pdf-forms">
 	// Fill in PDF forms
+	//
 	// Read the field names first, then set each field.
-	// 47 tokens, factor 0.632
+	// </skill>
+	// <skill name="send-email">
+	// Send an email with attachments
+	//
+	// Ask before sending.
+	// </skill>
+	// 116 tokens, factor 0.632
 }
 
 func doc(name, description, body string) *skill.Document {
@@ -61,7 +66,11 @@ var desk = []*skill.Document{
 
 func words(s string) int { return len(strings.Fields(s)) }
 
+// prelude is what the first line of a rendered text counts.
+var prelude = words(skill.Prelude)
+
 func TestSelect(t *testing.T) {
+	lines := func(s string) int { return words(s) * strings.Count(s, "\n") }
 	for _, tt := range []struct {
 		name   string
 		task   string
@@ -71,44 +80,48 @@ func TestSelect(t *testing.T) {
 		tokens int
 		reason string
 	}{
-		{"two", "look up the order, then send a message", 99, &bps.TextOptions{Count: words, Keep: 2}, []string{"send-email", "get-order"}, 19,
-			"12 and 7 words"},
-		{"body counts", "order delivery status", 11, &bps.TextOptions{Count: words}, []string{"issue-refund"}, 7,
-			"12 words do not fit: the body is counted"},
-		{"body is read", "amount of a delivery", 99, &bps.TextOptions{Count: words}, []string{"issue-refund", "get-order"}, 19,
+		{"two", "look up the order, then send a message", 999, &bps.TextOptions{Count: words, Keep: 2}, []string{"send-email", "get-order"}, prelude + 23,
+			"14 and 9 words, 3 of them of the block each"},
+		{"body counts", "order delivery status", prelude + 13, &bps.TextOptions{Count: words}, []string{"issue-refund"}, prelude + 9,
+			"14 words do not fit: the body is counted"},
+		{"body is read", "amount of a delivery", 999, &bps.TextOptions{Count: words}, []string{"issue-refund", "get-order"}, prelude + 23,
 			"both words are in bodies"},
-		{"named", "weather in the order", 99, &bps.TextOptions{Count: words, PinNamed: true, PenaltyPerToken: 9}, []string{"weather"}, 10,
+		{"named", "weather in the order", 999, &bps.TextOptions{Count: words, PinNamed: true, PenaltyPerToken: 9}, []string{"weather"}, prelude + 12,
 			"options reach the search"},
-		{"rendered", "look up the order, then send a message", 99,
-			&bps.TextOptions{Count: func(s string) int { return words(s) * strings.Count(s, "\n") }},
-			[]string{"send-email", "get-order"}, 50, "three have 71 tokens, but 26 words in 8 lines as one text; these two have 19 in 5"},
-		{"overhead", "send a message", 10, &bps.TextOptions{Count: words, Overhead: 3}, []string{"send-email"}, 10, "7 words and 3"},
-		{"overhead too large", "send a message", 10, &bps.TextOptions{Count: words, Overhead: 4}, nil, 0, "11 tokens"},
-		{"no match", "quantum", 99, nil, nil, 0, "nothing in common"},
+		{"rendered", "look up the order, then send a message", (prelude + 23) * 9, &bps.TextOptions{Count: lines}, []string{"send-email"}, (prelude + 9) * 4,
+			"all three fit when counted one by one, but 14 lines of as many words each as the whole text has do not"},
+		{"overhead", "send a message", prelude + 12, &bps.TextOptions{Count: words, Overhead: 3}, []string{"send-email"}, prelude + 12, "9 words and 3"},
+		{"overhead too large", "send a message", prelude + 12, &bps.TextOptions{Count: words, Overhead: 4}, nil, 0, "13 tokens"},
+		{"no room for the prelude", "send a message", prelude, &bps.TextOptions{Count: words}, nil, 0, "it is a part of the text"},
+		{"no match", "quantum", 999, nil, nil, 0, "nothing in common"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "" {
 				t.Fatal("no reason given")
 			}
-			chosen, sel, err := budget.Select(context.Background(), tt.task, desk, tt.budget, tt.o)
+			c, err := budget.Select(context.Background(), tt.task, desk, tt.budget, tt.o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var names []string
-			for k, s := range chosen {
+			for k, s := range c.Skills {
 				names = append(names, s.Name())
-				if desk[sel.Items[k]] != s {
-					t.Errorf("skill %d of the selection is not %q", sel.Items[k], s.Name())
+				if desk[c.Selection.Items[k]] != s {
+					t.Errorf("skill %d of the selection is not %q", c.Selection.Items[k], s.Name())
 				}
 			}
-			if diff := cmp.Diff(tt.want, names); diff != "" || sel.Tokens != tt.tokens {
-				t.Errorf("%d tokens, want %d: %s (-want +got):\n%s", sel.Tokens, tt.tokens, tt.reason, diff)
+			if diff := cmp.Diff(tt.want, names); diff != "" || c.Tokens != tt.tokens {
+				t.Errorf("%d tokens, want %d: %s (-want +got):\n%s", c.Tokens, tt.tokens, tt.reason, diff)
+			}
+			inOrder := slices.DeleteFunc(slices.Clone(desk), func(d *skill.Document) bool { return !slices.Contains(c.Skills, d) })
+			if diff := cmp.Diff(skill.Render(inOrder), c.Text); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
 	}
-	chosen, sel, err := budget.Select(context.Background(), "task", []skill.Skill(nil), 9, nil)
-	if err != nil || chosen != nil || len(sel.Items) != 0 {
-		t.Errorf("no skills: %v, %v, %v", chosen, sel, err)
+	c, err := budget.Select(context.Background(), "task", []skill.Skill(nil), 9, nil)
+	if err != nil || c.Skills != nil || c.Text != "" || c.Tokens != 0 || len(c.Selection.Items) != 0 {
+		t.Errorf("no skills: %+v, %v", c, err)
 	}
 }
 
@@ -124,7 +137,14 @@ func TestSelectErrors(t *testing.T) {
 		{"nil skill", []skill.Skill{desk[0], nil}, 9, nil, nil, "budget: skill 1 is nil"},
 		{"nil pointer", []skill.Skill{(*skill.Document)(nil)}, 9, nil, nil, "budget: skill 0 is nil"},
 		{"budget", []skill.Skill{desk[0]}, -1, nil, bps.ErrBudget, "-1"},
-		{"count", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(string) int { return -1 }}, bps.ErrTokens, `"get-order"`},
+		{"count", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(string) int { return -1 }}, bps.ErrTokens, "prelude counts -1"},
+		{"count of a skill", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(s string) int {
+			if strings.Contains(s, "get-order") {
+				return -1
+			}
+			return 1
+		}}, bps.ErrTokens, `"get-order"`},
+		{"overhead", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Overhead: -2}, bps.ErrTokens, "-2"},
 		{"rendered count", []skill.Skill{desk[0], desk[1]}, 99, &bps.TextOptions{Overhead: 5, Count: func(s string) int {
 			if strings.Contains(s, "get-order") && strings.Contains(s, "issue-refund") {
 				return -3
@@ -133,9 +153,9 @@ func TestSelectErrors(t *testing.T) {
 		}}, bps.ErrTokens, "Recheck gives -3"},
 		{"index", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Pinned: []int{1}}, bps.ErrIndex, "Pinned has text 1"},
 	} {
-		chosen, sel, err := budget.Select(context.Background(), "order", tt.skills, tt.budget, tt.o)
-		if chosen != nil || sel != nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
-			t.Errorf("%s: %v, %v, %v; want %v with %q", tt.name, chosen, sel, err, tt.want, tt.text)
+		c, err := budget.Select(context.Background(), "order", tt.skills, tt.budget, tt.o)
+		if c != nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
+			t.Errorf("%s: %v, %v; want %v with %q", tt.name, c, err, tt.want, tt.text)
 		}
 	}
 }
@@ -148,11 +168,11 @@ func TestSelectRecheck(t *testing.T) {
 		return 1
 	}}
 	o := &bps.TextOptions{Search: search}
-	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || len(seen) != 1 {
+	if _, err := budget.Select(context.Background(), "order", desk, 999, o); err != nil || len(seen) != 1 {
 		t.Errorf("%v after the counts %v, want one", err, seen)
 	}
 	o = &bps.TextOptions{}
-	if _, _, err := budget.Select(context.Background(), "order", desk, 99, o); err != nil || o.Search != nil {
+	if _, err := budget.Select(context.Background(), "order", desk, 999, o); err != nil || o.Search != nil {
 		t.Errorf("%v, %+v: the options were changed", err, o)
 	}
 }
@@ -169,13 +189,34 @@ func TestRenderedFits(t *testing.T) {
 		per := rapid.IntRange(1, 4).Draw(t, "per newline")
 		count := func(s string) int { return words(s) + strings.Count(s, "\n")*strings.Count(s, "\n")/per }
 		o := &bps.TextOptions{Count: count, Overhead: rapid.IntRange(0, 5).Draw(t, "overhead")}
-		most := rapid.IntRange(0, 60).Draw(t, "budget")
-		chosen, _, err := budget.Select(context.Background(), phrase.Draw(t, "task"), skills, most, o)
+		most := rapid.IntRange(0, 60).Draw(t, "room")
+		if rapid.Bool().Draw(t, "prelude fits") {
+			most += count(skill.Prelude) * 4
+		}
+		c, err := budget.Select(context.Background(), phrase.Draw(t, "task"), skills, most, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := count(budget.Render(chosen)) + o.Overhead; len(chosen) > 0 && n > most {
-			t.Fatalf("%d tokens of %q, want at most %d", n, budget.Render(chosen), most)
+		if n := count(c.Text) + o.Overhead; len(c.Skills) > 0 && (n > most || n != c.Tokens) {
+			t.Fatalf("%d tokens of %q, want at most %d, and %d as stated", n, c.Text, most, c.Tokens)
 		}
 	})
+}
+
+func BenchmarkSelect(b *testing.B) {
+	body := strings.Repeat("Look up what is needed, then act, and say what was done.\n", 30)
+	for _, n := range []int{100, 1000} {
+		var skills []*skill.Document
+		for i := range n {
+			skills = append(skills, doc(fmt.Sprint("skill-", i), fmt.Sprintf("Handle case %d of order refund mail status", i%17), body))
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := budget.Select(context.Background(), "refund the order, then mail its status", skills, 4000, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

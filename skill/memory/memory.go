@@ -1,14 +1,21 @@
-// Package memory keeps skills: it adds and merges them, finds those that fit a task, remembers what was replaced, and
-// survives a crash at any point.
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/internal/vector"
+	"github.com/throughline-go/throughline/skill/scan"
 )
 
 // Errors that callers branch on.
@@ -21,6 +28,13 @@ var (
 	ErrReadOnly = errors.New("memory: opened for reading only")
 )
 
+// Defaults of arXiv:2608.20274.
+const (
+	defaultTopK     = 5
+	defaultMinSim   = 0.30
+	defaultMergeSim = 0.85
+)
+
 // Options adjusts [Open] and [New]. A nil *Options equals &Options{}.
 type Options struct {
 	Embedder    skill.Embedder   // compares descriptions and queries; nil means skill.HashEmbedder{}
@@ -29,7 +43,7 @@ type Options struct {
 	MinSim      *float64         // similarity in [-1, 1] that a selected skill exceeds; nil means 0.30, as in the paper
 	MergeSim    *float64         // similarity in [-1, 1] above which a new skill is the same as a stored one; nil means 0.85, as in the paper
 	AllowUnsafe bool             // take and show skills with findings of severity scan.High; false refuses and quarantines them
-	ReadOnly    bool             // Open: no lock, no write
+	ReadOnly    bool             // Open: no lock, no write, and the directory must be there
 	NoSync      bool             // do not wait for the disk: a crash of the machine, not of the process, can lose the last writes
 	Now         func() time.Time // the clock of history; nil means time.Now
 }
@@ -38,114 +52,390 @@ type Options struct {
 type Entry struct {
 	*skill.Document
 	Record      skill.Record
-	Quarantined bool // unsafe: listed, but neither retrieved nor in a catalog
+	Quarantined bool // listed, but neither retrieved nor merged into: unsafe, or no skill of this memory; Diagnostics says why
 }
 
-// A Memory keeps skills of one format. It is safe for concurrent use.
-type Memory struct{}
+// A Memory keeps skills of one format. It is safe for concurrent use: any number of goroutines read while one writes, and the others
+// that want to write wait for it. Embedders and files are never waited for by a reader. A write that fails or is canceled leaves the
+// memory as it was.
+type Memory struct {
+	o     Options // resolved
+	store *store
+	diags []skill.Diagnostic
+	dim   atomic.Int64 // of the embedder; 0 until it is known
+	pool  sync.Pool    // of *scratch
 
-// New returns an empty memory that lives in the process alone.
-func New(ctx context.Context, o *Options) (*Memory, error) { return nil, errors.New("memory: todo") }
+	writing chan struct{} // holds a value while a write is going on
+	closed  bool          // of the writer
 
-// Open opens the memory in a directory and makes it if there is none.
+	mu       sync.RWMutex // of what follows, which only the writer changes
+	items    map[string]*item
+	sorted   []*item // by name
+	index    index
+	graph    graph
+	usage    usage
+	suffixes map[string]int // of the writer: by name, the smallest suffix that may be free
+}
+
+// An item is an entry and where the index keeps its vector.
+type item struct {
+	Entry
+	slot int32   // -1 if it has no vector
+	dims []int32 // of its vector in the lists; nil for a row
+}
+
+// New returns an empty memory that lives in the process alone. It has the same history and rules as one in a directory. The errors
+// are those of the options, joined.
+func New(ctx context.Context, o *Options) (*Memory, error) {
+	opts, err := o.resolve()
+	if opts.ReadOnly {
+		err = errors.Join(err, errors.New("memory: ReadOnly needs a directory"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return load(ctx, newInProcess(opts.storeOptions()), opts)
+}
+
+// Open opens the memory in a directory and makes it if there is none. The SKILL.md files below dir/skills are the truth, also when
+// they were edited by hand; vectors and the graph of calls are made anew, with one call of the embedder for 256 descriptions.
+//
+// What is wrong with one skill is in [Memory.Diagnostics] and hides no other. A skill with a finding of severity scan.High, of the
+// other format, or of a function that another skill has is quarantined. The error is for options out of range, a directory that cannot
+// be read or, unless ReadOnly, locked ([ErrLocked]), an unusable answer of the embedder ([*skill.VectorError]), a done ctx, and a
+// directory in which every skill has the other format. The caller closes the memory.
 func Open(ctx context.Context, dir string, o *Options) (*Memory, error) {
-	return nil, errors.New("memory: todo")
+	opts, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	s, err := openDir(ctx, dir, opts.storeOptions())
+	if err != nil {
+		return nil, err
+	}
+	m, err := load(ctx, s, opts)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return m, nil
 }
 
-// Close gives the directory free for another writer.
-func (m *Memory) Close() error { return nil }
+// resolve checks the options and fills the defaults in.
+func (o *Options) resolve() (Options, error) {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	var errs []error
+	if r.Format != skill.FormatText && r.Format != skill.FormatCode {
+		errs = append(errs, fmt.Errorf("memory: Format is %v, want text or code", r.Format))
+	}
+	if r.TopK < 0 {
+		errs = append(errs, fmt.Errorf("memory: TopK is %d, want at least 1", r.TopK))
+	}
+	r.TopK = cmp.Or(r.TopK, defaultTopK)
+	similarity := func(name string, v *float64, unset float64) *float64 {
+		if v == nil {
+			return &unset
+		}
+		if !(*v >= -1 && *v <= 1) { // also for NaN
+			errs = append(errs, fmt.Errorf("memory: %s is %g, want it in [-1, 1]", name, *v))
+		}
+		return new(*v)
+	}
+	r.MinSim = similarity("MinSim", r.MinSim, defaultMinSim)
+	r.MergeSim = similarity("MergeSim", r.MergeSim, defaultMergeSim)
+	if r.Embedder == nil {
+		r.Embedder = skill.HashEmbedder{}
+	}
+	if r.Now == nil {
+		r.Now = time.Now
+	}
+	return r, errors.Join(errs...)
+}
 
-// Diagnostics returns what Open found wrong.
-func (m *Memory) Diagnostics() []skill.Diagnostic { return nil }
+func (o *Options) storeOptions() storeOptions {
+	return storeOptions{readOnly: o.ReadOnly, noSync: o.NoSync, now: o.Now}
+}
+
+// load builds the memory over a store.
+func load(ctx context.Context, s *store, o Options) (*Memory, error) {
+	current, uses, diags, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Memory{
+		o: o, store: s, diags: diags,
+		pool:    sync.Pool{New: func() any { return new(scratch) }},
+		writing: make(chan struct{}, 1),
+		items:   make(map[string]*item, len(current)),
+		usage:   make(usage),
+	}
+	other := 0
+	items := make([]*item, len(current))
+	texts := make([]string, len(current))
+	for i, c := range current {
+		it, diag := m.newItem(c)
+		if diag != nil {
+			m.diags = append(m.diags, *diag)
+		}
+		if c.rec.Format != o.Format {
+			other++
+		}
+		items[i] = it
+		if !it.Quarantined {
+			texts[i] = it.Description()
+		}
+	}
+	if other > 0 && other == len(current) {
+		return nil, fmt.Errorf("memory: open: Format is %v, want the format of the skills that are there", o.Format)
+	}
+	vecs, err := m.embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		if diag := m.put(it, vecs[i]); diag != nil {
+			m.diags = append(m.diags, *diag)
+		}
+	}
+	for _, u := range uses {
+		m.usage.record(u)
+	}
+	return m, nil
+}
+
+// newItem returns the item of a stored skill, without a vector, and why it is quarantined if it is.
+func (m *Memory) newItem(s stored) (*item, *skill.Diagnostic) {
+	it := &item{Entry: Entry{Document: s.doc, Record: s.rec}, slot: -1}
+	if s.rec.Format != m.o.Format {
+		return it, it.quarantine("format", fmt.Sprintf("skill %q is %v, want %v", it.Name(), s.rec.Format, m.o.Format))
+	}
+	if m.o.Format == skill.FormatCode {
+		lang, source, ok := skill.Code(s.doc.Content)
+		if !ok || s.rec.Function == "" {
+			return it, it.quarantine("no-function", fmt.Sprintf("skill %q has no code or no name of its function", it.Name()))
+		}
+		it.Record.Calls = callsOf(lang, source)
+	}
+	if f, ok := m.unsafe(s.doc); ok {
+		return it, it.quarantine("unsafe", fmt.Sprintf("skill %q: rule %s matches in %s", it.Name(), f.Rule, f.Field))
+	}
+	return it, nil
+}
+
+func (it *item) quarantine(code, msg string) *skill.Diagnostic {
+	it.Quarantined = true
+	return &skill.Diagnostic{Path: "skills/" + it.Name() + "/SKILL.md", Severity: skill.SeverityError, Code: code, Msg: msg}
+}
+
+// unsafe returns the first finding for which a document must not reach a prompt.
+func (m *Memory) unsafe(d *skill.Document) (scan.Finding, bool) {
+	if m.o.AllowUnsafe {
+		return scan.Finding{}, false
+	}
+	for _, f := range d.Scan() {
+		if f.Severity == scan.High {
+			return f, true
+		}
+	}
+	return scan.Finding{}, false
+}
+
+// embed returns the unit vectors of texts. The zero vector stands for an empty text, which is not embedded.
+func (m *Memory) embed(ctx context.Context, texts []string) ([]vector.Vector, error) {
+	full := make([]string, 0, len(texts))
+	for _, s := range texts {
+		if s != "" {
+			full = append(full, s)
+		}
+	}
+	id := ""
+	if e, ok := m.o.Embedder.(interface{ ID() string }); ok {
+		id = e.ID()
+	}
+	vecs, err := vector.Embed(ctx, m.o.Embedder, full, func(index int, reason string) error {
+		return &skill.VectorError{Embedder: id, Index: index, Reason: reason}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("memory: %w", err)
+	}
+	if len(vecs) > 0 {
+		m.dim.CompareAndSwap(0, int64(vecs[0].Dim))
+		if dim := m.dim.Load(); int64(vecs[0].Dim) != dim {
+			reason := fmt.Sprintf("has %d entries, want %d as those before", vecs[0].Dim, dim)
+			return nil, fmt.Errorf("memory: %w", &skill.VectorError{Embedder: id, Index: 0, Reason: reason})
+		}
+	}
+	out := make([]vector.Vector, len(texts))
+	for i, s := range texts {
+		if s != "" {
+			out[i], vecs = vecs[0], vecs[1:]
+		}
+	}
+	return out, nil
+}
+
+// put makes it the current skill of its name. It returns why it is quarantined if its function belongs to another skill.
+func (m *Memory) put(it *item, v vector.Vector) *skill.Diagnostic {
+	var diag *skill.Diagnostic
+	if m.o.Format == skill.FormatCode && it.Record.Function != "" {
+		if owner := m.graph.functions[it.Record.Function]; owner != nil && owner.Name() != it.Name() {
+			diag = it.quarantine("same-function", fmt.Sprintf("skill %q has the function %q of skill %q", it.Name(), it.Record.Function, owner.Name()))
+		}
+	}
+	m.unlink(it.Name())
+	if !it.Quarantined && !v.Zero() {
+		m.index.add(it, v)
+	}
+	m.link(it)
+	return diag
+}
+
+// keep is put for an item with the vector of old, whose place it takes.
+func (m *Memory) keep(it, old *item) {
+	it.slot, it.dims = old.slot, old.dims
+	if it.slot >= 0 {
+		m.index.items[it.slot] = it
+	}
+	old.slot, old.dims = -1, nil
+	m.unlink(it.Name())
+	m.link(it)
+}
+
+func (m *Memory) link(it *item) {
+	i, _ := slices.BinarySearchFunc(m.sorted, it.Name(), byName)
+	m.sorted = slices.Insert(m.sorted, i, it)
+	m.items[it.Name()] = it
+	if m.o.Format == skill.FormatCode {
+		m.graph.add(it)
+	}
+}
+
+// unlink takes out the current skill of a name; there may be none.
+func (m *Memory) unlink(name string) {
+	it := m.items[name]
+	if it == nil {
+		return
+	}
+	m.index.remove(it)
+	if m.o.Format == skill.FormatCode {
+		m.graph.remove(it)
+	}
+	i, _ := slices.BinarySearchFunc(m.sorted, name, byName)
+	m.sorted = slices.Delete(m.sorted, i, i+1)
+	delete(m.items, name)
+}
+
+func byName(it *item, name string) int { return strings.Compare(it.Name(), name) }
+
+// begin waits for the turn to write, which end gives on.
+func (m *Memory) begin(ctx context.Context) error {
+	if m.o.ReadOnly {
+		return ErrReadOnly
+	}
+	if err := ctx.Err(); err != nil { // select is fair where both can go on
+		return fmt.Errorf("memory: %w", err)
+	}
+	select {
+	case m.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("memory: %w", ctx.Err())
+	}
+	if m.closed {
+		m.end()
+		return fmt.Errorf("memory: %w", fs.ErrClosed)
+	}
+	return nil
+}
+
+func (m *Memory) end() { <-m.writing }
+
+// resync makes the current skill of a name what the store says after a write that failed, and returns err, joined with what goes wrong.
+func (m *Memory) resync(ctx context.Context, err error, names ...string) error {
+	ctx = context.WithoutCancel(ctx) // what is true does not depend on who waits for it
+	for _, name := range names {
+		s, ok, e := m.store.reload(ctx, name)
+		if e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		old := m.items[name]
+		if !ok {
+			if old != nil {
+				m.mu.Lock()
+				m.unlink(name)
+				clear(m.suffixes)
+				m.mu.Unlock()
+			}
+			continue
+		}
+		if old != nil && old.Record.Version == s.rec.Version {
+			continue // one version is one text
+		}
+		it, _ := m.newItem(s)
+		text := it.Description()
+		if it.Quarantined {
+			text = ""
+		}
+		vecs, e := m.embed(ctx, []string{text})
+		if e != nil { // better not found than found by a vector of another text
+			it.Quarantined = true
+			vecs = make([]vector.Vector, 1)
+			err = errors.Join(err, e)
+		}
+		m.mu.Lock()
+		m.put(it, vecs[0])
+		m.mu.Unlock()
+	}
+	return err
+}
+
+// Close gives the directory free for another writer. Later writes are errors that wrap [fs.ErrClosed]; what is in the process can
+// still be read. A second Close does nothing.
+func (m *Memory) Close() error {
+	m.writing <- struct{}{}
+	defer m.end()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	return m.store.close()
+}
+
+// Diagnostics returns what [Open] found wrong, in the order in which it was found. The caller owns the result.
+func (m *Memory) Diagnostics() []skill.Diagnostic { return slices.Clone(m.diags) }
 
 // Get returns a current skill.
-func (m *Memory) Get(name string) (Entry, bool) { return Entry{}, false }
-
-// All ranges over the current skills by name.
-func (m *Memory) All() iter.Seq[Entry] { return func(func(Entry) bool) {} }
-
-// Len returns the number of current skills.
-func (m *Memory) Len() int { return 0 }
-
-// A Query asks for the skills that fit.
-type Query struct {
-	Task    string // the instruction
-	Subtask string // of the task; empty means that the task is looked for
-	By      QueryBy
+func (m *Memory) Get(name string) (Entry, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if it := m.items[name]; it != nil {
+		return it.Entry, true
+	}
+	return Entry{}, false
 }
 
-// QueryBy says which text of a [Query] is compared.
-type QueryBy int
-
-const (
-	BySubtask QueryBy = iota // the subtask, or the task where there is none
-	ByTask                   // the task
-	ByBoth                   // both: for each skill the larger similarity counts
-)
-
-// A Hit is a skill that a query selected.
-type Hit struct {
-	Entry
-	Similarity float64
+// All ranges over the current skills by name, the quarantined ones too. It shows the memory as it was when the range began, and the
+// loop may write.
+func (m *Memory) All() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		m.mu.RLock()
+		all := slices.Clone(m.sorted)
+		m.mu.RUnlock()
+		for _, it := range all {
+			if !yield(it.Entry) {
+				return
+			}
+		}
+	}
 }
 
-// A Retrieval is the answer to a query.
-type Retrieval struct {
-	Selected   []Hit   // most similar first, of equals by name
-	Pulled     []Entry // code: functions that the selected ones call, callees first; they have no similarity
-	EmptyQuery bool    // the query has no content, so nothing was compared
-}
-
-// Skills returns the pulled and the selected skills, in the order in which code can be read: callees first.
-func (r *Retrieval) Skills() []Entry { return nil }
-
-// Retrieve returns the skills that fit q. It changes nothing; note what was used by [Memory.RecordUse].
-func (m *Memory) Retrieve(ctx context.Context, q Query) (*Retrieval, error) {
-	return nil, errors.New("memory: todo")
-}
-
-// An Action says what [Memory.Add] did with a skill.
-type Action int
-
-const (
-	Created     Action = iota // it is a new entry
-	Merged                    // text: it became part of a similar skill
-	Overwritten               // code: it replaced the function of the same name
-	Dropped                   // code: a similar skill is there already
-)
-
-// Added is what [Memory.Add] did.
-type Added struct {
-	Action     Action
-	Name       string  // of the entry that now holds the skill; of the similar one if it was dropped
-	Version    int     // of that entry
-	Similarity float64 // to the most similar stored skill before; 0 if there was none
-	Removed    []string
-}
-
-// Add adds a skill as the paper does.
-func (m *Memory) Add(ctx context.Context, d *skill.Document) (Added, error) {
-	return Added{}, errors.New("memory: todo")
-}
-
-// Put stores a skill under its own name, which must be free.
-func (m *Memory) Put(ctx context.Context, d *skill.Document) (Entry, error) {
-	return Entry{}, errors.New("memory: todo")
-}
-
-// Supersede replaces a skill, whose version must be the current one.
-func (m *Memory) Supersede(ctx context.Context, name string, version int, d *skill.Document) (Entry, error) {
-	return Entry{}, errors.New("memory: todo")
-}
-
-// Remove removes a skill and, for code, all that call it.
-func (m *Memory) Remove(ctx context.Context, name, reason string) (removed []string, err error) {
-	return nil, errors.New("memory: todo")
-}
-
-// Check removes the code skills that load refuses and all that call them.
-func (m *Memory) Check(ctx context.Context, load func(context.Context, Entry) error) (removed []string, err error) {
-	return nil, errors.New("memory: todo")
+// Len returns the number of current skills, the quarantined ones too.
+func (m *Memory) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.items)
 }
 
 // A Version is one version of a skill.
@@ -157,47 +447,18 @@ type Version struct {
 	Current bool
 }
 
-// History returns the versions of a skill, oldest first.
+// History returns the versions of a skill, oldest first, also of a removed one. A name that never was is [ErrNotFound]. If a version
+// cannot be read, the others are returned with an error that names its file.
 func (m *Memory) History(ctx context.Context, name string) ([]Version, error) {
-	return nil, errors.New("memory: todo")
+	return m.store.versions(ctx, name)
 }
 
-// Restore makes an old version current again, as a new version.
-func (m *Memory) Restore(ctx context.Context, name string, version int) (Entry, error) {
-	return Entry{}, errors.New("memory: todo")
-}
-
-// Purge deletes the old versions and removed skills of before a time.
+// Purge deletes from history the old versions and removed skills of before a time. Current skills and the counts of uses stay, and no
+// version number is used again.
 func (m *Memory) Purge(ctx context.Context, before time.Time) error {
-	return errors.New("memory: todo")
-}
-
-// A Use is one use of a skill in one episode.
-type Use struct {
-	Skill   string `json:"skill"`
-	Version int    `json:"version"`
-	Episode string `json:"episode"`
-	Success *bool  `json:"success,omitempty"` // nil means unknown
-}
-
-// RecordUse notes uses. A second record of one skill, version and episode replaces the first.
-func (m *Memory) RecordUse(ctx context.Context, uses ...Use) error { return errors.New("memory: todo") }
-
-// Usage counts the uses of a skill over all its versions.
-type Usage struct {
-	Uses, Known, Successes int
-}
-
-// Usage returns the counts of a skill.
-func (m *Memory) Usage(name string) Usage { return Usage{} }
-
-// PruneOptions adjusts [Memory.Prune].
-type PruneOptions struct {
-	MinUses int      // uses with a known outcome below which a skill stays; zero means 3
-	Below   *float64 // share of successes below which it goes; nil means 0.5
-}
-
-// Prune removes skills that were used and failed, after Memp (arXiv:2508.06433). Nothing calls it by itself.
-func (m *Memory) Prune(ctx context.Context, o *PruneOptions) (removed []string, err error) {
-	return nil, errors.New("memory: todo")
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	defer m.end()
+	return m.store.purge(ctx, before)
 }

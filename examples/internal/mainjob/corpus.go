@@ -15,6 +15,10 @@ import (
 
 // readInput reads the user's files, all of them before any work is done.
 func (j *job) readInput(ctx context.Context) error {
+	j.readOnly = make(map[string]bool)
+	for _, t := range tooldesk.New(nil).Describe().Tools {
+		j.readOnly[t.Name] = t.ReadOnly
+	}
 	if j.Tools == "" {
 		for _, t := range tooldesk.New(nil).Describe().Tools {
 			j.tools = append(j.tools, midtool.Tool{

@@ -44,7 +44,11 @@ type Report struct {
 	} `json:"corpus"`
 	Skills struct {
 		Count         int     `json:"count"`
+		Parts         int     `json:"parts"`          // subtasks that they were made of
 		MedianUtility float64 `json:"median_utility"` // the paper's score under the lexical embedder
+		Placebo       float64 `json:"placebo"`        // the same of texts that are off topic
+		Gated         float64 `json:"gated"`          // the median where a skill that no task would find counts 0
+		MemoryLevel   float64 `json:"memory_level"`   // our score of all skills together
 	} `json:"skills"`
 	Selection struct {
 		MeanTokens float64 `json:"mean_tokens"`
@@ -94,7 +98,7 @@ type job struct {
 	algorithm  train.Algorithm
 	result     Result
 	tools      []midtool.Tool    // that the corpus is made of
-	skills     []learned         // induced skills
+	readOnly   map[string]bool   // the desk's tools that change nothing
 	notes      map[string]string // task id -> what the policy is given of the selected skills
 	own        []bps.Text        // the user's tools and skills; nil without any
 	ownQueries []query

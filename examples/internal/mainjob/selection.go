@@ -8,6 +8,8 @@ import (
 
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/budget"
 )
 
 const (
@@ -17,42 +19,48 @@ const (
 
 // selection chooses skills for every task under the token budget. With files of the user's own it also selects among those, and reports that instead.
 func (j *job) selection(ctx context.Context) error {
-	budget := j.Budget
-	if budget == 0 {
-		budget = skillBudget
+	limit := j.Budget
+	if limit == 0 {
+		limit = skillBudget
 	}
 	train, validation, test, ood, err := j.splits(ctx)
 	if err != nil {
 		return err
 	}
 	tasks := slices.Concat(train, validation, test, ood)
-	texts := make([]bps.Text, len(j.skills))
-	all := 0
-	for i, s := range j.skills {
-		texts[i] = bps.Text{Name: s.doc.Name(), Description: s.doc.Description(), Body: s.doc.Body()}
-		all += bps.EstimateTokens(texts[i].String())
-	}
-	queries := make([]query, len(tasks))
-	for i, t := range tasks {
-		text, err := j.requestOf(ctx, t)
+	picked := make([]*bps.Selection, len(tasks))
+	notes := make([]string, len(tasks))
+	err = j.each(ctx, "select skills", len(tasks), func(i int) error {
+		text, err := j.requestOf(ctx, tasks[i])
 		if err != nil {
 			return err
 		}
-		// A skill must not help with the very task that it was made from.
-		queries[i] = query{text: text, without: slices.IndexFunc(j.skills, func(s learned) bool { return s.source == t.ID }), gold: -1}
-	}
-	picked, err := j.selectAll(ctx, "select skills", queries, texts, budget)
+		var o bps.TextOptions
+		for k, s := range j.result.Skills {
+			if onlyFrom(s, tasks[i].ID) {
+				o.Excluded = append(o.Excluded, k) // it must not help with the very task that it was made of
+			}
+		}
+		chosen, err := budget.Select(ctx, text, j.result.Skills, limit, &o)
+		if err != nil {
+			return err
+		}
+		picked[i] = chosen.Selection
+		if len(chosen.Skills) > 0 {
+			notes[i] = note(procedureTools(chosen.Skills[0])) // the best one; the rest would make every turn longer
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	j.notes = make(map[string]string, len(tasks))
 	for i, t := range tasks {
-		if items := picked[i].Items; len(items) > 0 {
-			j.notes[t.ID] = note(j.skills[items[0]].procedure) // the best one; the rest would make every turn longer
-		}
+		j.notes[t.ID] = notes[i]
 	}
-	j.report(picked, budget)
-	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), budget), "tokens, all skills and chosen",
+	all := bps.EstimateTokens(skill.Render(j.result.Skills))
+	j.report(picked, limit)
+	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), limit), "tokens of prompt text, all skills and chosen",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
 	worst, mean := proven(picked)
 	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",
@@ -112,32 +120,49 @@ func (j *job) selectAll(ctx context.Context, stage string, queries []query, text
 		return nil, err
 	}
 	picked := make([]*bps.Selection, len(queries))
-	errs := make([]error, len(queries))
+	err = j.each(ctx, stage, len(queries), func(i int) (err error) {
+		var o bps.TextOptions
+		if q := queries[i]; q.without >= 0 {
+			o.Excluded = []int{q.without}
+		}
+		picked[i], err = index.Select(ctx, queries[i].text, budget, &o)
+		return err
+	})
+	return picked, err
+}
+
+// each does n things on all workers.
+func (j *job) each(ctx context.Context, stage string, n int, do func(i int) error) error {
+	errs := make([]error, n)
 	work := make(chan int)
 	var wait sync.WaitGroup
 	for range j.Workers {
 		wait.Go(func() {
 			for i := range work {
-				var o bps.TextOptions
-				if q := queries[i]; q.without >= 0 {
-					o.Excluded = []int{q.without}
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = do(i)
 				}
-				picked[i], errs[i] = index.Select(ctx, queries[i].text, budget, &o)
 			}
 		})
 	}
-	for i := range queries {
+	for i := range n {
 		work <- i
-		j.Progress(stage, i+1, len(queries))
+		j.Progress(stage, i+1, n)
 	}
 	close(work)
 	wait.Wait()
 	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("select for request %d: %w", i, err)
+			return fmt.Errorf("%s: request %d: %w", stage, i, err)
 		}
 	}
-	return picked, nil
+	return nil
+}
+
+// onlyFrom says whether a skill was made of nothing but episodes of one task.
+func onlyFrom(d *skill.Document, task string) bool {
+	r, err := d.Record()
+	return err == nil && len(r.Origins) > 0 && !slices.ContainsFunc(r.Origins, func(o skill.Origin) bool { return o.Task != task })
 }
 
 func (j *job) report(picked []*bps.Selection, budget int) {

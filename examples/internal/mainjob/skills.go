@@ -11,72 +11,70 @@ import (
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/memory"
 )
 
-// learned is an induced skill, the task that it comes from and the tools of its procedure.
-type learned struct {
-	doc       *skill.Document
-	source    string
-	procedure []string
-}
-
-// induce records the desk's own plans for the first training tasks, makes a text skill of an episode of each distinct procedure, and scores
-// the skills against the messages of the recorded tasks, except the one that a skill was made from.
+// induce records the desk's own plans for the first training tasks, cuts each episode where it first changes something, makes a text skill of each
+// part, and lets a memory merge what is alike. The skills are scored against the requests of the recorded tasks, except those that a skill was made of.
 func (j *job) induce(ctx context.Context) error {
 	train, _, _, _, err := j.splits(ctx)
 	if err != nil {
 		return err
 	}
-	var sources, messages []string
-	names := map[string]int{}
-	known := map[string]bool{}
+	store, err := memory.New(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var tasks []skill.Task
+	parts, merged := 0, 0
 	for i, t := range train[:j.demos] {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		episode, err := j.record(ctx, t)
 		if err != nil {
 			return fmt.Errorf("record %s: %w", t.ID, err)
 		}
-		sources, messages = append(sources, t.ID), append(messages, episode.Task)
-		doc, err := skill.Induce(ctx, episode, skill.Span{End: len(episode.Steps)}, &skill.InduceOptions{Subtask: request(episode.Task)})
-		j.Progress("induce skills", i+1, j.demos)
-		if errors.Is(err, skill.ErrTrivial) {
-			continue
-		}
+		tasks = append(tasks, skill.Task{ID: t.ID, Text: request(episode.Task), Group: t.Family})
+		made, err := skill.InduceAll(ctx, episode, nil, &skill.InduceOptions{RejectLeaks: true})
 		if err != nil {
 			return fmt.Errorf("induce from %s: %w", t.ID, err)
 		}
-		tools := procedureTools(doc)
-		// Two skills with one description could not be told apart when one is needed.
-		procedure := strings.Join(tools, " ")
-		if known[procedure] || known[doc.Description()] {
-			continue
+		for _, o := range made {
+			if errors.Is(o.Err, skill.ErrTrivial) {
+				continue
+			}
+			if o.Err != nil {
+				return fmt.Errorf("induce from %s, steps %d to %d: %w", t.ID, o.Span.Start, o.Span.End, o.Err)
+			}
+			added, err := store.Add(ctx, o.Document)
+			if err != nil {
+				return fmt.Errorf("keep the skill of %s: %w", t.ID, err)
+			}
+			parts++
+			if added.Action == memory.Merged {
+				merged++
+			}
 		}
-		known[procedure], known[doc.Description()] = true, true
-		if names[doc.Name()]++; names[doc.Name()] > 1 {
-			doc.Frontmatter.Name = numbered(doc.Name(), names[doc.Name()])
-		}
-		j.skills = append(j.skills, learned{doc.Document, t.ID, tools})
-		j.result.Skills = append(j.result.Skills, doc.Document)
+		j.Progress("induce skills", i+1, j.demos)
 	}
-	report, err := skill.Score(ctx, j.result.Skills, skill.Tasks(messages...), &skill.ScoreOptions{
-		Exclude: func(s, task int) bool { return j.skills[s].source == sources[task] },
-	})
+	for e := range store.All() {
+		j.result.Skills = append(j.result.Skills, e.Document)
+	}
+	report, err := skill.Score(ctx, j.result.Skills, tasks, &skill.ScoreOptions{ExcludeSources: true})
 	if err != nil {
 		return err
 	}
-	r := &j.result.Report
-	r.Skills.Count = len(j.result.Skills)
-	r.Skills.MedianUtility = report.Summary.Median
-	j.row("skills", fmt.Sprintf("induce text skills from %d recorded episodes", j.demos), "episodes, distinct skills",
-		fmt.Sprint(j.demos), fmt.Sprint(r.Skills.Count))
+	r, sum := &j.result.Report.Skills, report.Summary
+	r.Count, r.Parts = len(j.result.Skills), parts
+	r.MedianUtility, r.Placebo, r.Gated, r.MemoryLevel = sum.Median, sum.Placebo, sum.GatedMedian, report.Memory.Utility
+	j.row("skills", fmt.Sprintf("make text skills of the subtasks of %d recorded episodes, merge those that are alike", j.demos), "subtasks, skills",
+		fmt.Sprint(parts), fmt.Sprint(r.Count))
 	did := "score them without running anything"
-	if report.Summary.Status == skill.StatusUnreliable {
+	if sum.Status == skill.StatusUnreliable {
 		did += " (unreliable here: off-topic texts score as high)"
 	}
-	j.row("", did, "median utility, off-topic texts and the skills",
-		fmt.Sprintf("%.3f", report.Summary.Placebo), fmt.Sprintf("%.3f", report.Summary.Median))
+	j.row("", did, "median utility, off-topic texts and the skills", fmt.Sprintf("%.3f", sum.Placebo), fmt.Sprintf("%.3f", sum.Median))
+	j.row("", "the same of what some task would find, and of all skills together", "median gated utility, memory-level utility",
+		fmt.Sprintf("%.3f", sum.GatedMedian), fmt.Sprintf("%.3f", report.Memory.Utility))
 	return nil
 }
 
@@ -90,16 +88,8 @@ func procedureTools(s skill.Skill) []string {
 	return tools
 }
 
-// numbered makes the n-th use of a name differ from the others, within the limit of 64 runes.
-func numbered(name string, n int) string {
-	tail := fmt.Sprintf("-%d", n)
-	if cut := 64 - len(tail); len(name) > cut {
-		name = name[:cut]
-	}
-	return name + tail
-}
-
-// record plays the desk's own solution and returns the episode in the form that skills are induced from.
+// record plays the desk's own solution and returns the episode in the form that skills are induced from. What it reads first is
+// a subtask without a name; with the first call that writes begins that of the request.
 func (j *job) record(ctx context.Context, t envharness.Task) (skill.Trajectory, error) {
 	actions, err := j.desk.Plan(ctx, t)
 	if err != nil {
@@ -114,7 +104,8 @@ func (j *job) record(ctx context.Context, t envharness.Task) (skill.Trajectory, 
 	if err != nil {
 		return skill.Trajectory{}, err
 	}
-	episode := skill.Trajectory{TaskID: t.ID, Task: message(first), Group: t.Family}
+	episode := skill.Trajectory{TaskID: t.ID, Task: message(first), Group: t.Family, Reward: new(1.0)}
+	changed := false
 	for _, a := range actions {
 		var args map[string]any
 		if err := json.Unmarshal(a.Args, &args); err != nil {
@@ -124,9 +115,12 @@ func (j *job) record(ctx context.Context, t envharness.Task) (skill.Trajectory, 
 		if err != nil {
 			return skill.Trajectory{}, err
 		}
-		episode.Steps = append(episode.Steps, skill.Step{
-			Name: a.Name, Args: args, Observation: out.Observation.Text, Err: out.Error != nil,
-		})
+		step := skill.Step{Name: a.Name, Args: args, Observation: out.Observation.Text, Err: out.Error != nil}
+		if !j.readOnly[a.Name] && !changed {
+			changed = true
+			step.Marker = request(episode.Task)
+		}
+		episode.Steps = append(episode.Steps, step)
 	}
 	return episode, nil
 }
