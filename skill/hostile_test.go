@@ -149,7 +149,20 @@ func genFile() *rapid.Generator[string] {
 	}), rapid.StringMatching(`[a-z\-:#'"\[\]{}&*!|> \t]{0,12}`))
 	return rapid.Custom(func(t *rapid.T) string {
 		lines := rapid.SliceOfN(line, 0, 9).Draw(t, "lines")
-		if rapid.IntRange(0, 4).Draw(t, "whole") > 0 {
+		if rapid.Bool().Draw(t, "readable") || rapid.Bool().Draw(t, "readable too") { // but for at most two of the lines
+			head := []string{"---", "name: a", "description: y"}
+			if rapid.Bool().Draw(t, "with tools") {
+				head = append(head, rapid.SampledFrom([]string{"allowed-tools: Read", "allowed-tools: [a, b]", "allowed-tools:", "Allowed-Tools: x"}).Draw(t, "tools"))
+			}
+			if rapid.Bool().Draw(t, "with metadata") {
+				head = append(head, "metadata:", "  k: v")
+			}
+			n := 0
+			if rapid.Bool().Draw(t, "with others") {
+				n = min(len(lines), 1+rapid.IntRange(0, 1).Draw(t, "others"))
+			}
+			lines = slices.Concat(head, lines[:n], []string{"---", "body"})
+		} else if rapid.IntRange(0, 4).Draw(t, "whole") > 0 {
 			lines = slices.Concat([]string{"---", "name: a", "description: y"}[:rapid.IntRange(1, 3).Draw(t, "head")], lines, []string{"---", "body"})
 		}
 		return strings.Join(lines, rapid.SampledFrom([]string{"\n", "\n", "\r\n", "\r"}).Draw(t, "end"))
@@ -349,11 +362,11 @@ func TestLoadFSOddFolders(t *testing.T) {
 		{func(n, call int) ([]fs.DirEntry, error) { return []fs.DirEntry{wideEntry("b")}, io.EOF }, 2, "", "entries with the end"},
 	} {
 		set := load(t, oddFS{files, c.list}, nil)
-		got := ""
+		var got strings.Builder
 		for _, d := range set.Diagnostics {
-			got += d.Code
+			got.WriteString(d.Code)
 		}
-		if len(set.Skills) != c.loaded || got != c.code || c.reason == "" {
+		if len(set.Skills) != c.loaded || got.String() != c.code || c.reason == "" {
 			t.Errorf("%s: %d loaded, want %d, %v", c.reason, len(set.Skills), c.loaded, set.Diagnostics)
 		}
 	}

@@ -80,9 +80,10 @@ func newValues(keep func(kind, value string) bool, subtask string, parts ...*par
 				v.addLiterals(valid(s.Name), told, true)
 				continue
 			}
-			name := valid(s.Name) // as the tool has it, and as templates have it
+			var name strings.Builder
+			name.WriteString(valid(s.Name)) // as the tool has it, and as templates have it
 			for _, a := range p.args[i] {
-				name += " " + valid(a.name)
+				name.WriteString(" " + valid(a.name))
 				if a.constant || keep != nil && keep(a.name, a.json) {
 					continue
 				}
@@ -98,7 +99,7 @@ func newValues(keep func(kind, value string) bool, subtask string, parts ...*par
 					v.addLiterals(text, told, false)
 				})
 			}
-			names = append(names, name, flat.action(s, p.args[i]).template)
+			names = append(names, name.String(), flat.action(s, p.args[i]).template)
 		}
 	}
 	for _, s := range asked {

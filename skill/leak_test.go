@@ -117,13 +117,17 @@ func TestPhrasesMatchOracle(t *testing.T) {
 	hits := 0
 	rapid.Check(t, func(t *rapid.T) {
 		v := &values{literals: make(map[[2]string]*value), words: make(map[string]int32), phrases: make(map[phrase]*value)}
-		for _, s := range rapid.SliceOfN(text, 1, 5).Draw(t, "values") {
+		said := rapid.SliceOfN(text, 1, 5).Draw(t, "values")
+		for _, s := range said {
 			v.addText(s, rapid.Bool().Draw(t, "secret"))
 		}
 		for _, x := range v.phrases {
 			x.counts = true
 		}
 		s := text.Draw(t, "text")
+		if rapid.Bool().Draw(t, "with a value") {
+			s += " " + said[0]
+		}
 		var got []string
 		v.visitPhrases(s, func(m match, x *value) bool {
 			got = append(got, fmt.Sprintf("%d:%d %s", m.start, m.end, x.text))

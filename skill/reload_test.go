@@ -156,17 +156,17 @@ func TestReload(t *testing.T) {
 				t.Errorf("%s (%s) (-want +got):\n%s", c.name, c.reason, d)
 			}
 		}
-		kept := ""
+		var kept strings.Builder
 		for _, d := range second.Diagnostics {
 			if d.Code == "kept-previous" {
-				kept += d.Path
+				kept.WriteString(d.Path)
 				if d.Severity != SeverityWarning {
 					t.Errorf("%s: %v", c.name, d)
 				}
 			}
 		}
-		if kept != c.kept {
-			t.Errorf("%s (%s): kept %q, want %q", c.name, c.reason, kept, c.kept)
+		if kept.String() != c.kept {
+			t.Errorf("%s (%s): kept %q, want %q", c.name, c.reason, kept.String(), c.kept)
 		}
 		if c.kept != "" && !slices.ContainsFunc(second.Diagnostics, func(d Diagnostic) bool { return d.Path == c.kept && d.Severity == SeverityError }) {
 			t.Errorf("%s: the fault of the file is not reported", c.name)

@@ -99,13 +99,14 @@ func TestRenderBlocks(t *testing.T) {
 			}
 			return
 		}
-		sum := Prelude
+		var sum strings.Builder
+		sum.WriteString(Prelude)
 		for _, d := range docs {
 			one, ok := strings.CutPrefix(Render([]*Document{d}), Prelude)
 			if !ok {
 				t.Fatalf("no prelude in %q", one)
 			}
-			sum += one
+			sum.WriteString(one)
 			m := block.FindStringSubmatch(one)
 			inner, closed := strings.CutSuffix(one, "</skill>\n")
 			if m == nil || !closed {
@@ -125,8 +126,8 @@ func TestRenderBlocks(t *testing.T) {
 				t.Fatalf("body %q changes again: %q", renderBody(d.Body()), again)
 			}
 		}
-		if got != sum {
-			t.Fatalf("%q is not the sum %q", got, sum)
+		if got != sum.String() {
+			t.Fatalf("%q is not the sum %q", got, sum.String())
 		}
 	})
 }

@@ -209,12 +209,13 @@ func TestScanYAMLBounded(t *testing.T) {
 	if testing.Short() {
 		n = 50_000
 	}
-	bomb := "a: &a [x]\n"
+	var bomb strings.Builder
+	bomb.WriteString("a: &a [x]\n")
 	for i := range 25 {
-		bomb += fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 20))
+		bomb.WriteString(fmt.Sprintf("%c: &%c [%s]\n", 'b'+i, 'b'+i, strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 20)))
 	}
 	for _, v := range []string{strings.Repeat("[", n), strings.Repeat("{a: ", n/4), strings.Repeat("- ", n/2), strings.Repeat("[]\n", n/3), "[" + strings.Repeat("x,", n/2) + "]",
-		"\xff\x00", bomb, "&a [*a]", "\"" + strings.Repeat("x\\n", n/3) + "\"", strings.Repeat("x", 3*n), strings.Repeat("x", maxFile+1)} {
+		"\xff\x00", bomb.String(), "&a [*a]", "\"" + strings.Repeat("x\\n", n/3) + "\"", strings.Repeat("x", 3*n), strings.Repeat("x", maxFile+1)} {
 		d := honestDocument()
 		d.Frontmatter.Unknown = []Field{{"k", v + "\n"}}
 		d.Frontmatter.Metadata["m"] = v

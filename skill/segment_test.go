@@ -445,6 +445,9 @@ func TestSegmentAnyStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 9).Draw(t, "steps")
 		start := rapid.OneOf(rapid.IntRange(-1, 9), rapid.Int())
+		if rapid.Bool().Draw(t, "in range") {
+			start = rapid.IntRange(0, n-1)
+		}
 		starts := rapid.SliceOfN(start, 0, 5).Draw(t, "starts")
 		if rapid.Bool().Draw(t, "tidy") {
 			starts = append(starts, 0)

@@ -75,11 +75,12 @@ func text(name, description string, lines ...string) *skill.Document {
 
 // code returns a function that calls others.
 func code(function, description string, calls ...string) *skill.Document {
-	body := "```python\ndef " + function + "():\n"
+	var body strings.Builder
+	body.WriteString("```python\ndef " + function + "():\n")
 	for _, c := range calls {
-		body += "    " + c + "()\n"
+		body.WriteString("    " + c + "()\n")
 	}
-	d := text(strings.ReplaceAll(function, "_", "-"), description, body+"    return 1\n```")
+	d := text(strings.ReplaceAll(function, "_", "-"), description, body.String()+"    return 1\n```")
 	if err := d.SetRecord(skill.Record{Format: skill.FormatCode, Function: function}); err != nil {
 		panic(err)
 	}
@@ -793,12 +794,12 @@ func TestQuarantine(t *testing.T) {
 		}
 		for q, want := range map[string]string{"feed the cat": "free", "water the plants": "", "sweep the floor": "", "clean windows": ""} {
 			r := must[*memory.Retrieval](t)(m.Retrieve(t.Context(), memory.Query{Task: q}))
-			var got string
+			var got strings.Builder
 			for _, e := range r.Skills() {
-				got += e.Name()
+				got.WriteString(e.Name())
 			}
-			if got != want {
-				t.Errorf("%q finds %q, want %q: what calls an unsafe function cannot run", q, got, want)
+			if got.String() != want {
+				t.Errorf("%q finds %q, want %q: what calls an unsafe function cannot run", q, got.String(), want)
 			}
 		}
 		must[[]string](t)(m.Check(t.Context(), func(_ context.Context, e memory.Entry) error {
