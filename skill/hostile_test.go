@@ -151,8 +151,8 @@ func genFile() *rapid.Generator[string] {
 		lines := rapid.SliceOfN(line, 0, 9).Draw(t, "lines")
 		if rapid.Bool().Draw(t, "readable") || rapid.Bool().Draw(t, "readable too") { // but for at most two of the lines
 			head := []string{"---", "name: a", "description: y"}
-			if rapid.Bool().Draw(t, "with tools") {
-				head = append(head, rapid.SampledFrom([]string{"allowed-tools: Read", "allowed-tools: [a, b]", "allowed-tools:", "Allowed-Tools: x"}).Draw(t, "tools"))
+			if s := rapid.SampledFrom([]string{"allowed-tools: Read", "", "allowed-tools: [a, b]", "allowed-tools:", "Allowed-Tools: x"}).Draw(t, "tools"); s != "" {
+				head = append(head, s)
 			}
 			if rapid.Bool().Draw(t, "with metadata") {
 				head = append(head, "metadata:", "  k: v")

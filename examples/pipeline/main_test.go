@@ -119,7 +119,7 @@ func TestJSON(t *testing.T) {
 	want := map[string][]string{
 		"seed": nil, "seconds": nil,
 		"corpus":      {"rejected", "samples", "tokens"},
-		"skills":      {"count", "median_utility"},
+		"skills":      {"count", "gated", "median_utility", "memory_level", "parts", "placebo"},
 		"selection":   {"budget", "guarantee", "mean_tokens"},
 		"environment": {"success_base", "success_wrapped"},
 		"training":    {"iterations", "success_after", "success_before"},
@@ -128,8 +128,8 @@ func TestJSON(t *testing.T) {
 	for k, v := range got {
 		keys[k] = nil
 		if m, ok := v.(map[string]any); ok {
-			for _, sub := range []string{"budget", "count", "guarantee", "iterations", "mean_tokens", "median_utility", "rejected", "samples",
-				"success_after", "success_base", "success_before", "success_wrapped", "tokens"} {
+			for _, sub := range []string{"budget", "count", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
+				"placebo", "rejected", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tokens"} {
 				if _, ok := m[sub]; ok {
 					keys[k] = append(keys[k], sub)
 					delete(m, sub)
