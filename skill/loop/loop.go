@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/skill"
 	"github.com/throughline-go/throughline/skill/memory"
@@ -177,7 +178,7 @@ func Run(ctx context.Context, task skill.Task, a Agent, m *memory.Memory, o *Opt
 	if o != nil {
 		opts = *o
 	}
-	if err := check(task, a, opts); err != nil {
+	if err := check(ctx, task, a, opts); err != nil {
 		return nil, err
 	}
 	if opts.Steps == 0 {
@@ -207,7 +208,7 @@ func Run(ctx context.Context, task skill.Task, a Agent, m *memory.Memory, o *Opt
 	return r.result, nil
 }
 
-func check(task skill.Task, a Agent, o Options) error {
+func check(ctx context.Context, task skill.Task, a Agent, o Options) error {
 	var errs []error
 	if strings.TrimSpace(task.Text) == "" {
 		errs = append(errs, fmt.Errorf("loop: task %q has no text", task.ID))
@@ -222,6 +223,17 @@ func check(task skill.Task, a Agent, o Options) error {
 		if f.value < 0 {
 			errs = append(errs, fmt.Errorf("loop: Options.%s is %d, want at least 1, or 0 for the default", f.name, f.value))
 		}
+	}
+	if o.By < memory.BySubtask || o.By > memory.ByBoth {
+		errs = append(errs, fmt.Errorf("loop: Options.By is %d, want BySubtask, ByTask or ByBoth", o.By))
+	}
+	if !utf8.ValidString(o.Episode) {
+		errs = append(errs, fmt.Errorf("loop: Options.Episode %.80q is not UTF-8", o.Episode))
+	}
+	// Of no steps nothing can be induced; what Induce says before it notices is about the options.
+	_, err := skill.Induce(context.WithoutCancel(ctx), skill.Trajectory{}, skill.Span{}, o.Induce)
+	if span := (*skill.SegmentError)(nil); !errors.As(err, &span) {
+		errs = append(errs, fmt.Errorf("loop: Options.Induce: %w", err))
 	}
 	return errors.Join(errs...)
 }
@@ -306,7 +318,7 @@ func (r *run) subtask(ctx context.Context, p Progress, text string, left int) (i
 		return 0, fmt.Errorf("executor: %w: %d steps, %d were left", ErrBudget, n, left)
 	}
 	start := len(res.Trajectory.Steps)
-	res.Trajectory.Steps = append(res.Trajectory.Steps, steps...)
+	res.Trajectory.Steps = append(res.Trajectory.Steps, steps...) // the caller's slice is not kept
 	if len(steps) > 0 {
 		res.Trajectory.Steps[start].Marker = text
 		sub.Span = skill.Span{Start: start, End: start + len(steps)}
@@ -409,15 +421,10 @@ func (r *run) end(ctx context.Context) error {
 	if res.Trajectory.Reward != nil {
 		success = new(*res.Trajectory.Reward >= 1)
 	}
-	var uses []memory.Use
-	seen := make(map[memory.Use]bool)
+	var uses []memory.Use // a skill that was shown twice is one use to the memory
 	for _, sub := range res.Subtasks {
 		for _, h := range sub.Retrieved.Selected {
-			u := memory.Use{Skill: h.Name(), Version: h.Record.Version, Episode: r.o.Episode, Success: success}
-			if !seen[u] {
-				seen[u] = true
-				uses = append(uses, u)
-			}
+			uses = append(uses, memory.Use{Skill: h.Name(), Version: h.Record.Version, Episode: r.o.Episode, Success: success})
 		}
 	}
 	if err := r.memory.RecordUse(ctx, uses...); err != nil {
