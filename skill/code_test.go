@@ -192,7 +192,7 @@ func TestInduceCodeAnyEpisode(t *testing.T) {
 		_, code, _ := Code(in.Body())
 		lines := strings.Split(strings.TrimSuffix(code, "\n"), "\n")
 		m := def.FindStringSubmatch(lines[0])
-		r, err := in.Record()
+		r, err := in.ParseRecord()
 		if err != nil || m == nil || m[1] != r.Function || slug(r.Function) != in.Name() {
 			t.Fatalf("%q, %v, name %q", lines[0], err, in.Name())
 		}

@@ -95,7 +95,7 @@ func TestContrastPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := in.Record()
+	r, err := in.ParseRecord()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestContrastChecks(t *testing.T) {
 		if err != nil || len(in.Findings) != 1 || in.Findings[0].Field != field || in.Findings[0].Severity != scan.Medium {
 			t.Fatalf("%s: %v, %+v", field, err, in)
 		}
-		if r, err := in.Record(); err != nil || r.Origins[0].Tainted != strings.HasPrefix(field, "success") || r.Origins[1].Tainted != strings.HasPrefix(field, "failure") {
+		if r, err := in.ParseRecord(); err != nil || r.Origins[0].Tainted != strings.HasPrefix(field, "success") || r.Origins[1].Tainted != strings.HasPrefix(field, "failure") {
 			t.Errorf("%s: %+v, %v, want its own origin tainted", field, r, err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestContrastChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := in.Record(); err != nil || r.Inducer != "m" || len(r.Origins) != 2 || r.Origins[1].Trajectory != "bad" || in.Description() != "Clean" {
+	if r, err := in.ParseRecord(); err != nil || r.Inducer != "m" || len(r.Origins) != 2 || r.Origins[1].Trajectory != "bad" || in.Description() != "Clean" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if in, err := Contrast(context.Background(), []Trajectory{good, bad}, model(`{"description": "Clean", "content": "- Procedure: a → b\n- do not send to bo@x.example"}`)); in != nil || !errors.Is(err, ErrLeak) || !errors.Is(err, ErrReply) {

@@ -8,7 +8,7 @@
 //     abstracted, and notes on what failed) or as code (one function), by rules or by a language model whose reply is
 //     checked. [InduceAll] does both for a trajectory, [Contrast] learns from a success and a failure of one task. A success
 //     of the episode is not required, as in the paper; a gate can require it.
-//   - [Document.Record] says where a skill comes from: it is kept in the metadata of its file.
+//   - [Document.ParseRecord] says where a skill comes from: it is kept in the metadata of its file.
 //   - [LoadFS] reads every skill of a folder tree; one bad file never hides another. [Parse] reads one file, [Marshal]
 //     and [WriteDir] write.
 //   - [Score] rates every skill by the paper's utility, with guards beside it, and all of them together as a memory;

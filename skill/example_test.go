@@ -93,7 +93,7 @@ func ExampleInduceAll() {
 			fmt.Println(o.Span, o.Err)
 			continue
 		}
-		record, err := o.Record()
+		record, err := o.ParseRecord()
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -143,7 +143,7 @@ func ExampleRecord() {
 		log.Fatal(err)
 	}
 	fmt.Print(string(data))
-	record, err := doc.Record()
+	record, err := doc.ParseRecord()
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -728,7 +728,7 @@ func TestInduceGenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := d.Record()
+	r, err := d.ParseRecord()
 	if err != nil || r.Inducer != "m1" || len(r.Origins) != 1 || len(d.Leaks) > 0 || len(d.Refused) != 1 || !errors.Is(d.Refused[0], ErrLeak) {
 		t.Errorf("record %+v, leaks %v, refused %v, %v", r, d.Leaks, d.Refused, err)
 	}
@@ -745,7 +745,7 @@ func TestInduceGenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := d.Record(); err != nil || r.Format != FormatCode || r.Function != "refund_order" || !slices.Equal(r.Calls, []string{"find_customer", "refund"}) {
+	if r, err := d.ParseRecord(); err != nil || r.Format != FormatCode || r.Function != "refund_order" || !slices.Equal(r.Calls, []string{"find_customer", "refund"}) {
 		t.Errorf("record %+v, %v", r, err)
 	}
 	poisoned := refund

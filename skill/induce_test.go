@@ -105,7 +105,7 @@ func TestInduceAnyEpisode(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := back.Record()
+				r, err := back.ParseRecord()
 				if err != nil || r.Format != format || len(r.Origins) != 1 || r.Origins[0].Start != d.Span.Start || r.Origins[0].End != d.Span.End {
 					t.Fatalf("%+v, %v", r, err)
 				}
@@ -284,7 +284,7 @@ func TestInduceRecord(t *testing.T) {
 			t.Errorf("%s: %v", c.reason, err)
 			continue
 		}
-		got, err := in.Record()
+		got, err := in.ParseRecord()
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" || c.reason == "" {
 			t.Errorf("%s: %v (-want +got):\n%s", c.reason, err, diff)
 		}
@@ -294,7 +294,7 @@ func TestInduceRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	*traj.Reward = 0.25
-	if r, err := in.Record(); err != nil || *r.Origins[0].Reward != 0.5 {
+	if r, err := in.ParseRecord(); err != nil || *r.Origins[0].Reward != 0.5 {
 		t.Errorf("%+v, %v: the record shares the reward of the episode", r, err)
 	}
 	blank := stamped()
@@ -308,7 +308,7 @@ func TestInduceRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := in.Record(); err != nil || r.Origins[0].Reward != nil || r.Origins[0].SHA256 == "" || r.Origins[0].SHA256 == sum {
+	if r, err := in.ParseRecord(); err != nil || r.Origins[0].Reward != nil || r.Origins[0].SHA256 == "" || r.Origins[0].SHA256 == sum {
 		t.Errorf("%+v, %v, want what is known, and another sum", r, err)
 	}
 }
@@ -439,7 +439,7 @@ func TestInduceScansFirst(t *testing.T) {
 				t.Errorf("%s, model %t: %v", p.field, model, err)
 				continue
 			}
-			r, err := in.Record()
+			r, err := in.ParseRecord()
 			if err != nil || !r.Origins[0].Tainted || !slices.ContainsFunc(in.Findings, func(f scan.Finding) bool { return f.Field == p.field && f.Severity == scan.Medium }) {
 				t.Errorf("%s, model %t: %+v, %v, want a tainted origin", p.field, model, in.Findings, r)
 			}
@@ -465,7 +465,7 @@ func TestInduceAll(t *testing.T) {
 				s = append(s, fmt.Sprint(o.Span, " ", errors.Is(o.Err, ErrTrivial)))
 				continue
 			}
-			r, err := o.Record()
+			r, err := o.ParseRecord()
 			if err != nil {
 				t.Fatal(err)
 			}

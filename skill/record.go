@@ -18,7 +18,7 @@ import (
 
 // A Record is what is known about a skill beyond its text: where it comes from and, for code, how it is called. It is kept
 // in the metadata of its SKILL.md file, so that it goes wherever the file goes: [Document.SetRecord] writes it there and
-// [Document.Record] reads it. [Induce] and a memory fill it in. A field with its zero value has no key:
+// [Document.ParseRecord] reads it. [Induce] and a memory fill it in. A field with its zero value has no key:
 //
 //	metadata:
 //	  throughline-calls: get_order refund
@@ -74,12 +74,12 @@ const (
 	keyOrigins  = "throughline-origins"
 )
 
-// Record returns what the metadata says about the skill; a document without such keys has the zero Record.
+// ParseRecord returns what the metadata says about the skill; a document without such keys has the zero Record.
 //
 // The values may have been edited by hand. White space around them is dropped, calls may be separated by commas too and in
 // any order, and unknown members of an origin are ignored. What cannot be read is an error that names the key, all of them
 // joined; the field of that key is zero then, and the others are filled in.
-func (d *Document) Record() (Record, error) {
+func (d *Document) ParseRecord() (Record, error) {
 	var r Record
 	var errs []error
 	// read passes the trimmed value of key, if it is there, to take.
@@ -159,7 +159,7 @@ func (d *Document) Record() (Record, error) {
 // What a file could not hold is an error that joins all such faults, and d is unchanged then: a negative version, a level
 // or format that is none, a span that ends before it starts, a reward that is not finite, a text that is not UTF-8, an
 // inducer with white space around it, a function or call that is empty, where it must not be, or holds white space or a
-// comma, and origins that fill a file. After success [Document.Record] gives r back, with Calls sorted and each once.
+// comma, and origins that fill a file. After success [Document.ParseRecord] gives r back, with Calls sorted and each once.
 func (d *Document) SetRecord(r Record) error {
 	var errs []error
 	fault := func(key, format string, args ...any) {

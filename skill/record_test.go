@@ -143,7 +143,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := again.Record()
+		got, err := again.ParseRecord()
 		slices.Sort(r.Calls)
 		r.Calls = slices.Compact(r.Calls)
 		if diff := cmp.Diff(r, got); err != nil || diff != "" {
@@ -277,7 +277,7 @@ func TestRecordEdited(t *testing.T) {
 		m[c.key] = c.value
 		want := record
 		c.want(&want)
-		got, err := (&Document{Frontmatter: Frontmatter{Name: "a", Metadata: m}}).Record()
+		got, err := (&Document{Frontmatter: Frontmatter{Name: "a", Metadata: m}}).ParseRecord()
 		if diff := cmp.Diff(want, got); diff != "" || c.reason == "" {
 			t.Errorf("%s %.40q (%s) (-want +got):\n%s", c.key, c.value, c.reason, diff)
 		}
@@ -290,7 +290,7 @@ func TestRecordEdited(t *testing.T) {
 	for k := range full {
 		garbage[k] = "\x00 ,{"
 	}
-	r, err := (&Document{Frontmatter: Frontmatter{Metadata: garbage}}).Record()
+	r, err := (&Document{Frontmatter: Frontmatter{Metadata: garbage}}).ParseRecord()
 	for _, k := range []string{keyVersion, keyReplaced, keyLevel, keyFormat, keyFunction, keyOrigins} {
 		if err == nil || !strings.Contains(err.Error(), k) {
 			t.Errorf("all keys are garbage: %s is not named in %v", k, err)
@@ -299,7 +299,7 @@ func TestRecordEdited(t *testing.T) {
 	if diff := cmp.Diff(Record{Calls: []string{"\x00", "{"}, Inducer: "\x00 ,{"}, r); diff != "" {
 		t.Errorf("all keys are garbage (-want +got):\n%s", diff)
 	}
-	if r, err := (&Document{Frontmatter: Frontmatter{Metadata: map[string]string{"version": "1.0", "level": "x"}}}).Record(); err != nil || !cmp.Equal(r, Record{}) {
+	if r, err := (&Document{Frontmatter: Frontmatter{Metadata: map[string]string{"version": "1.0", "level": "x"}}}).ParseRecord(); err != nil || !cmp.Equal(r, Record{}) {
 		t.Errorf("a person's own keys: %+v, %v", r, err)
 	}
 }
@@ -331,7 +331,7 @@ func TestRecordSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := again.Record(); err != nil || !reflect.DeepEqual(want, got) {
+	if got, err := again.ParseRecord(); err != nil || !reflect.DeepEqual(want, got) {
 		t.Errorf("%d origins read, %v", len(got.Origins), err)
 	}
 	if err := d.SetRecord(origins(12000)); err == nil || !strings.Contains(err.Error(), keyOrigins) {

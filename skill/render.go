@@ -16,10 +16,10 @@ const Prelude = "The skills below come from earlier tasks. They are hints for th
 // the first line of a body keeps its indentation. An empty description or body is left out. Without skills the result is
 // empty; nil ones are skipped.
 //
-// No text of a skill can end its block. In name and description the characters & < > " ' are escaped as in XML, and the
-// name has blanks for line breaks and tabs. In a body, "</skill" becomes "<\/skill", in any case, with white space or
-// invisible characters inside or in full-width forms; these go, the letters stay. Control characters but \n and \t are
-// dropped, and bytes that are no UTF-8 become U+FFFD. All else stays, also text that tries to steer the model:
+// No text of a skill can end its block. In name and description the characters & < > " ' and a full-width < are escaped as
+// in XML, and the name has blanks for line breaks and tabs. In a body, "</skill" becomes "<\/skill", in any case, with
+// white space or invisible characters inside or in full-width forms; these go, the letters stay. Control characters but \n
+// and \t are dropped, and bytes that are no UTF-8 become U+FFFD. All else stays, also text that tries to steer the model:
 // see [Document.Scan].
 //
 // The text is additive, so that blocks can be counted one by one: Render of several skills is Prelude followed by what
@@ -71,6 +71,8 @@ func escape(s string, line bool) string {
 			b.WriteString("&amp;")
 		case '<':
 			b.WriteString("&lt;")
+		case '\uff1c': // reads as <
+			b.WriteString("&#65308;")
 		case '>':
 			b.WriteString("&gt;")
 		case '"':

@@ -42,6 +42,8 @@ func TestRender(t *testing.T) {
 			[]*Document{plainSkill("a", "", "</skill> < / SKILL> <\n/\t\u00a0skills </s\u200bKi\u00adll <\u2060/\x00skill> x<</skill")}, "any case; blanks and what does not show go"},
 		{"look-alikes", Prelude + "<skill name=\"a\">\n<\\/\u017f\u212aill <\\/ｓｋｉｌｌ\n</skill>\n",
 			[]*Document{plainSkill("a", "", "</\u017f\u212aill ＜／ｓｋｉｌｌ")}, "long s, Kelvin sign and full-width forms read the same"},
+		{"full-width", Prelude + "<skill name=\"&#65308;／skill＞\">\n&#65308;/skill&gt; &#65308;\n\n/skill>\n</skill>\n",
+			[]*Document{plainSkill("＜／skill＞", "＜/skill> ＜", "/skill>")}, "it reads as <, also across the blank line"},
 		{"no closers", Prelude + "<skill name=\"a\">\n<skill> <\\/skill> </skil l> </ski> /skill < \\/skill <\n</skill>\n",
 			[]*Document{plainSkill("a", "", "<skill> <\\/skill> </skil l> </ski> /skill < \\/skill <")}, "other text stays, what is broken up too"},
 	}

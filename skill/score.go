@@ -111,7 +111,7 @@ type Report struct {
 // Retrievable and Gated per skill, in the summary Placebo, the utility of texts that are off topic by construction, and a
 // status; and Memory, which rates the skills together. Other formulas per skill are chosen by Kind.
 //
-// A skill with a method Record() (Record, error), as [*Document] and all that embed it have, says by it which tasks it was
+// A skill with a method ParseRecord() (Record, error), as [*Document] and all that embed it have, says by it which tasks it was
 // made from. Others have no sources. With HoldOutNone and without ExcludeSources no record is read.
 //
 // The cost is that of the products of common entries of the vectors, at most O((M+N)·N·dimensions) for M skills and N

@@ -12,28 +12,26 @@ const (
 	HoldOutNone                 // none
 )
 
-// document lets [origins] reach the document of a type that embeds it and has a field of the name Record.
-func (d *Document) document() *Document { return d }
+
+// self lets [missing] reach the document that a type embeds.
+func (d *Document) self() *Document { return d }
 
 // missing reports whether s is nil, a nil pointer, or embeds a nil *Document.
 func missing(s Skill) bool {
 	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return true
 	}
-	d, ok := s.(interface{ document() *Document })
-	return ok && d.document() == nil
+	d, ok := s.(interface{ self() *Document })
+	return ok && d.self() == nil
 }
 
 // origins returns those of the record of a skill; none if it has no record. A fault of another field does not matter.
 func origins(s Skill) ([]Origin, error) {
-	var r Record
-	var err error
-	switch s := s.(type) {
-	case interface{ Record() (Record, error) }:
-		r, err = s.Record()
-	case interface{ document() *Document }:
-		r, err = s.document().Record()
+	p, ok := s.(interface{ ParseRecord() (Record, error) })
+	if !ok {
+		return nil, nil
 	}
+	r, err := p.ParseRecord()
 	if len(r.Origins) > 0 {
 		return r.Origins, nil
 	}

@@ -33,7 +33,7 @@ type noted struct {
 	err    error
 }
 
-func (n noted) Record() (Record, error) { return n.record, n.err }
+func (n noted) ParseRecord() (Record, error) { return n.record, n.err }
 
 // silent is a skill of a user's own, which does not.
 type silent struct{ Skill }

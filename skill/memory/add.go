@@ -201,7 +201,7 @@ func (m *Memory) prepare(ctx context.Context, d *skill.Document) (draft, error) 
 	doc.Frontmatter.Name = strings.TrimSpace(d.Name())
 	doc.Frontmatter.Description = strings.TrimSpace(d.Description())
 	doc.Content = strings.ReplaceAll(d.Content, "\r\n", "\n")
-	rec, err := doc.Record()
+	rec, err := doc.ParseRecord()
 	if err != nil {
 		return fail(fmt.Errorf("memory: %w", err))
 	}

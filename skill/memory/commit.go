@@ -48,7 +48,7 @@ func (s *store) commit(ctx context.Context, d *skill.Document, base int) (stored
 	if err != nil {
 		return fail(err)
 	}
-	rec, err := doc.Record()
+	rec, err := doc.ParseRecord()
 	if err != nil {
 		return fail(err)
 	}

@@ -182,7 +182,7 @@ func (s *store) read(name string, v int) (Version, error) {
 	if claimed != strconv.Itoa(v) {
 		renumber(d, v)
 	}
-	rec, _ := d.Record() // what cannot be read of it is left out
+	rec, _ := d.ParseRecord() // what cannot be read of it is left out
 	return Version{Document: d, Record: rec, Time: at.UTC().Truncate(time.Second)}, nil
 }
 

@@ -295,7 +295,7 @@ func TestCascade(t *testing.T) {
 func TestAddCode(t *testing.T) {
 	table := vectors{"buy it": {1, 0}, "buy one": {1, 0.1}, "sell it": {0, 1}}
 	withOrigin := func(d *skill.Document, task string) *skill.Document {
-		r, _ := d.Record()
+		r, _ := d.ParseRecord()
 		r.Origins = []skill.Origin{{Task: task}}
 		d.SetRecord(r)
 		return d

@@ -383,7 +383,7 @@ func (s *store) glance(name string) (f found, doubt bool, err error) {
 		}
 		f.doc.Frontmatter.Name = name
 	}
-	rec, rerr := f.doc.Record()
+	rec, rerr := f.doc.ParseRecord()
 	if rerr != nil {
 		f.diags = append(f.diags, s.report(skillPath(name), skill.SeverityWarning, "record", "%v", rerr))
 	}

@@ -275,7 +275,7 @@ func TestHandEdits(t *testing.T) {
 				if i < 0 {
 					t.Fatalf("%q is not loaded: %v, %v", tt.of, cur, diags)
 				}
-				rec, _ := cur[i].doc.Record()
+				rec, _ := cur[i].doc.ParseRecord()
 				if cur[i].rec.Version != tt.version || rec.Version != tt.version || strings.TrimSpace(cur[i].doc.Content) != tt.text {
 					t.Errorf("%s: loaded version %d (%d in the document), text %q; want %d and %q",
 						tt.reason, cur[i].rec.Version, rec.Version, cur[i].doc.Content, tt.version, tt.text)

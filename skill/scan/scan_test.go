@@ -321,8 +321,8 @@ func TestPlantedTextIsFound(t *testing.T) {
 	})
 }
 
-// slowSequence returns the lines on which a sequence of three parts starts, by trying all triples of words and taking
-// the one that ends first, of these the one that starts last.
+// slowSequence returns the lines on which a sequence of three parts starts, by trying all triples of words and taking, for
+// each word that can be the last, the one that starts last.
 func slowSequence(r rule, text string) []int {
 	type word struct {
 		s              string
@@ -342,14 +342,13 @@ func slowSequence(r rule, text string) []int {
 	}
 	in := func(part int, w word) bool { return slices.Contains(sequences[r][part], w.s) }
 	var lines []int
-	from := 0
 	for c := range words {
 		if !in(2, words[c]) {
 			continue
 		}
 		best := -1
-		for b := from; b < c; b++ {
-			for a := from; a < b; a++ {
+		for b := range c {
+			for a := range b {
 				if in(0, words[a]) && in(1, words[b]) && words[c].end-words[a].pos <= 60 {
 					best = max(best, a)
 				}
@@ -357,7 +356,6 @@ func slowSequence(r rule, text string) []int {
 		}
 		if best >= 0 {
 			lines = append(lines, words[best].line)
-			from = c + 1
 		}
 	}
 	lines = slices.Compact(lines)

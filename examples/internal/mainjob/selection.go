@@ -161,7 +161,7 @@ func (j *job) each(ctx context.Context, stage string, n int, do func(i int) erro
 
 // onlyFrom says whether a skill was made of nothing but episodes of one task.
 func onlyFrom(d *skill.Document, task string) bool {
-	r, err := d.Record()
+	r, err := d.ParseRecord()
 	return err == nil && len(r.Origins) > 0 && !slices.ContainsFunc(r.Origins, func(o skill.Origin) bool { return o.Task != task })
 }
 

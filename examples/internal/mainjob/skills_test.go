@@ -41,7 +41,7 @@ func TestInduceFromSubtasks(t *testing.T) {
 	}
 	origins := 0
 	for _, d := range j.result.Skills {
-		rec, err := d.Record()
+		rec, err := d.ParseRecord()
 		if err != nil || rec.Level != skill.LevelSubtask || strings.ContainsAny(d.Description(), "0123456789@") {
 			t.Errorf("%s: %q, %+v, %v", d.Name(), d.Description(), rec, err)
 		}
