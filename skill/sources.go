@@ -12,7 +12,6 @@ const (
 	HoldOutNone                 // none
 )
 
-
 // self lets [missing] reach the document that a type embeds.
 func (d *Document) self() *Document { return d }
 
