@@ -5,10 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	defaultCatalogBudget = 8000 // runes
-	maxRetries           = 64
-)
+const maxRetries = 64
 
 // A Catalog lists skills for a model by name and description, as far as a budget goes.
 type Catalog struct {
@@ -25,8 +22,8 @@ type Catalog struct {
 // XML, control characters but \n and \t are dropped, names have blanks for these two, and white space around both goes.
 // Bodies are not shown, and nothing is scanned: see [Document.Scan].
 //
-// Size never exceeds the budget. Count measures it, for example in tokens; nil counts runes, and a budget of zero then
-// means 8,000. With a count zero is zero: nothing is shown but what counts as nothing. Expect 50 to 100 tokens an entry.
+// Size never exceeds the budget. Count measures it, for example in tokens; nil counts runes. A budget of zero is zero: nothing is
+// shown but what counts as nothing. Expect 50 to 100 tokens an entry.
 //
 // Tokens do not add up exactly, but to count the whole text for each skill would take quadratic time. So each entry is
 // counted once, alone, and these numbers are added up. The first 64 entries that do not fit by the sum are counted again,
@@ -35,7 +32,7 @@ type Catalog struct {
 // the result is that of trying every entry in turn. Cost: a count of each of n entries and of at most 66 + log2(n) texts
 // about as long as the budget.
 //
-// A negative budget, a nil skill, and a count that is negative or panics, are errors. Count is never called with an empty
+// A negative budget, a nil skill or one that embeds a nil *Document, and a count that is negative or panics, are errors. Count is never called with an empty
 // text. The format is ours.
 func NewCatalog[S Skill](skills []S, budget int, count func(string) int) (*Catalog, error) {
 	if budget < 0 {
@@ -43,15 +40,12 @@ func NewCatalog[S Skill](skills []S, budget int, count func(string) int) (*Catal
 	}
 	if count == nil {
 		count = utf8.RuneCountInString
-		if budget == 0 {
-			budget = defaultCatalogBudget
-		}
 	}
 	c := catalog{budget: budget, count: count}
 	names := make([]string, len(skills))
 	retries := 0
 	for i, s := range skills {
-		if nilSkill(s) {
+		if missing(s) {
 			return nil, fmt.Errorf("skill: catalog: skill %d is nil", i)
 		}
 		names[i] = s.Name()

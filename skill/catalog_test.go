@@ -41,9 +41,9 @@ func TestNewCatalog(t *testing.T) {
 		{"next tried", []*Document{b, a, b, c}, 60, nil, Catalog{entryA + entryC, 58, []string{"a", "c"}, []string{"b", "b"}}, "what does not fit stops nothing"},
 		{"none fits", []*Document{a, b, c}, 27, nil, Catalog{"", 0, nil, []string{"a", "b", "c"}}, "all are named"},
 		{"runes", []*Document{plainSkill("a", "名名名", "")}, 28, nil, Catalog{"<skill name=\"a\">名名名</skill>\n", 28, []string{"a"}, nil}, "runes, not bytes"},
-		{"default", []*Document{plainSkill("a", strings.Repeat("x", 7975), ""), plainSkill("b", strings.Repeat("x", 7976), "")}, 0, nil,
-			Catalog{"<skill name=\"a\">" + strings.Repeat("x", 7975) + "</skill>\n", 8000, []string{"a"}, []string{"b"}}, "25 runes around the text, 8,000 in all"},
-		{"zero of a count", []*Document{a}, 0, words, Catalog{"", 0, nil, []string{"a"}}, "no default in unknown units"},
+		{"zero", []*Document{a}, 0, nil, Catalog{"", 0, nil, []string{"a"}}, "zero is zero"},
+		{"zero of a count", []*Document{a}, 0, words, Catalog{"", 0, nil, []string{"a"}}, "whatever counts"},
+		{"zero of nothing", []*Document{a}, 0, func(string) int { return 0 }, Catalog{entryA, 0, []string{"a"}, nil}, "what counts as nothing fits"},
 		{"count", []*Document{a, c}, 3, words, Catalog{entryA, 2, []string{"a"}, []string{"c"}}, "two words each"},
 		{"escapes", []*Document{plainSkill("a\"\n'", " <b>\x00&\r\n\tc\u0085 ", "")}, 100, nil,
 			Catalog{"<skill name=\"a&quot; &#39;\">&lt;b&gt;&amp;\n\tc</skill>\n", 54, []string{"a\"\n'"}, nil}, "the five characters, controls but \\n and \\t dropped; the name itself is reported"},
@@ -98,6 +98,7 @@ func TestNewCatalogErrors(t *testing.T) {
 		{"budget", nil, -1, nil, "skill: catalog: budget is -1, want at least 0", "no size is negative"},
 		{"nil", []Skill{a, nil}, 9, nil, "skill: catalog: skill 1 is nil", "no name to tell"},
 		{"nil pointer", []Skill{(*Document)(nil)}, 9, nil, "skill: catalog: skill 0 is nil", "a nil pointer in the interface"},
+		{"no document", []Skill{a, Loaded{Path: "x"}}, 9, nil, "skill: catalog: skill 1 is nil", "a nil document in the struct"},
 		{"negative", []Skill{a}, 9, func(string) int { return -1 }, `skill: catalog: entry of skill 0, "a": count is -1, want at least 0`, "no size is negative"},
 		{"negative whole", []Skill{a, a}, 9, whole, "skill: catalog: text of 2 skills: count is -2, want at least 0", "of the text too"},
 		{"panic", []Skill{a}, 9, func(string) int { panic("bad rune") }, `skill: catalog: entry of skill 0, "a": count panics: bad rune`, "one bad text must not end the program"},
@@ -228,7 +229,7 @@ func TestCatalogUsesBudget(t *testing.T) {
 
 // The whole text is counted a limited number of times, however many skills there are.
 func TestCatalogRecounts(t *testing.T) {
-	docs := make([]*Document, 10_000)
+	docs := make([]*Document, 4_000)
 	for i := range docs {
 		docs[i] = plainSkill(fmt.Sprintf("skill-%d", i), strings.Repeat("x ", i%50), "")
 	}
@@ -267,7 +268,7 @@ func TestCatalogNamesWhatItOmits(t *testing.T) {
 	for i := range docs {
 		docs[i] = plainSkill(fmt.Sprintf("skill-%03d", i), strings.Repeat("The same long start of a description. ", 4)+fmt.Sprint(i), "")
 	}
-	c, err := NewCatalog(docs, 0, nil)
+	c, err := NewCatalog(docs, 8000, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,9 +293,6 @@ func FuzzNewCatalog(f *testing.F) {
 				t.Fatal(err)
 			}
 			return
-		}
-		if budget == 0 {
-			budget = defaultCatalogBudget
 		}
 		if n := utf8.RuneCountInString(c.Text); n != c.Size || n > budget || len(c.Shown)+len(c.Omitted) != 2 || !utf8.ValidString(c.Text) {
 			t.Fatalf("size %d of %d: %+v", n, budget, c)

@@ -67,39 +67,9 @@ var pythonWords = map[string]bool{
 	"not": true, "or": true, "pass": true, "raise": true, "return": true, "try": true, "while": true, "with": true, "yield": true,
 }
 
-var (
-	pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	pythonCall = regexp.MustCompile(`(^|[^\pL\pN_.])([\pL_][\pL\pN_]*)[ \t]*\(`)
-)
+var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func isPythonName(s string) bool { return pythonName.MatchString(s) && !pythonWords[s] }
-
-// pythonCalls returns the names that a source with one function calls, sorted, the function's own left out, and methods too: of
-// a.b() nothing.
-func pythonCalls(src, function string) ([]string, error) {
-	statements, err := pythonStatements(src)
-	if err != nil {
-		return nil, err
-	}
-	var calls []string
-	for _, s := range statements {
-		for at := 0; ; { // by hand, since the sign before a name can be the ( of another match
-			m := pythonCall.FindStringSubmatchIndex(s[at:])
-			if m == nil {
-				break
-			}
-			name := s[at+m[4] : at+m[5]]
-			before := strings.TrimRight(s[:at+m[4]], " \t")
-			defined := strings.HasSuffix(before, "def") || strings.HasSuffix(before, "class")
-			if !defined && !pythonWords[name] && name != function {
-				calls = append(calls, name)
-			}
-			at += m[1] - 1
-		}
-	}
-	slices.Sort(calls)
-	return slices.Compact(calls), nil
-}
 
 // pythonSource writes actions as one Python function: its parameters are the placeholders in the order of first use, its lines
 // the calls, equal neighbours once, after the notes as comments. The name is made of that of the skill.

@@ -67,31 +67,6 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
-func TestPythonCalls(t *testing.T) {
-	for _, c := range []struct {
-		src    string
-		want   []string
-		reason string
-	}{
-		{"def f(x):\n    g(x)\n    h (x)\n    g()\n", []string{"g", "h"}, "each once, sorted, also before blanks"},
-		{"def f(x):\n    x.g()\n    x . y\n    a.b.c(d())\n", []string{"d"}, "methods are no functions"},
-		{"def f(x):\n    # g(x)\n    return 'h(' + \"\"\"k(\n\"\"\" + m(n(1))\n", []string{"m", "n"}, "no comments or texts; calls in calls"},
-		{"def f(x):\n    if (x): return not (x)\n    f(x)\n    def g(): pass\n    class H(object): pass\n    g()\n", []string{"g"}, "no keywords, definitions or the function itself"},
-		{"async def f():\n    await g()\n    x = [h() for y in k()]\n", []string{"g", "h", "k"}, "what is awaited is called"},
-		{"def f():\n    ünder(größe())\n    x1()\n    1(2)\n", []string{"größe", "x1", "ünder"}, "names of any letters; a number is none"},
-		{"def f(): pass\n", nil, "none"},
-	} {
-		got, err := pythonCalls(c.src, "f")
-		slices.Sort(c.want)
-		if diff := cmp.Diff(c.want, got); err != nil || diff != "" || c.reason == "" {
-			t.Errorf("%q (%s): %v (-want +got):\n%s", c.src, c.reason, err, diff)
-		}
-	}
-	if _, err := pythonCalls("def f(:\n  'x", "f"); err == nil {
-		t.Error("a text that is not closed: no error")
-	}
-}
-
 func TestInduceCode(t *testing.T) {
 	call := func(name string, args map[string]any) Step {
 		if args == nil {

@@ -62,7 +62,7 @@ func Contrast(ctx context.Context, trajs []Trajectory, o *InduceOptions) (*Induc
 	var d *Document
 	var refused []error
 	if success.o.Generate != nil {
-		d, refused, err = generateContrast(ctx, success.o, success.traj, failure.traj, leakCheck(success.o, v))
+		d, refused, err = success.generateContrast(ctx, failure, leakCheck(success.o, v))
 	} else {
 		d, err = contrastByRule(ctx, success.o, p, q, v)
 	}

@@ -35,7 +35,8 @@
 // every report carries. Nothing that the paper measured, under a semantic embedder, is claimed for [HashEmbedder]. Where
 // unrelated texts look orthogonal, as they do under lexical embedders, the formula rewards skills that match nothing: on
 // 190 public task texts, descriptions that are off topic by construction reach a median utility of 0.90. Read
-// [SkillScore].Gated and the status of the [Summary], which compares the memory with such texts. Averages over skills do not
+// [SkillScore].Gated and [Report].Memory first; the status of the [Summary] says whether utilities tell the skills from such texts. [Report]
+// says how to read it. Averages over skills do not
 // compare memories of another granularity either: of 18 public demonstrations the skills made of whole ones have a median
 // utility of 0.45 and those made of their pieces 0.22, while Report.Memory says 0.21 and 0.34.
 //
@@ -53,7 +54,7 @@
 // scan.High is quarantined. Induce scans an episode before it looks at it, and looks for its values in the skill. Parse,
 // Render and NewCatalog do not scan. A scan is a filter, no proof that a text is safe to follow. Code is never run here.
 // Names that could leave a folder are refused, links are not followed, nothing but regular files is opened, and a file that
-// states allowed-tools is never loaded without them.
+// states allowed-tools as a key is never loaded without them.
 //
 // # The YAML library
 //

@@ -12,6 +12,7 @@ import (
 const (
 	defaultDim = 4096
 	minDim     = 64
+	maxDim     = 1 << 20 // 8 MiB a text
 )
 
 // HashEmbedder is the default [Embedder]: words, pairs of neighbouring words and character trigrams, hashed into a vector
@@ -21,14 +22,14 @@ const (
 // vector, every other one unit length. It compares words, not meanings: "buy" and "purchase" are strangers. Ours; not the
 // embedder of the paper.
 type HashEmbedder struct {
-	Dim int // number of dimensions, at least 64; zero means 4096
+	Dim int // number of dimensions, 64 to 1,048,576; zero means 4096
 }
 
 // Embed returns one vector per text. It fails only if ctx is done or Dim is out of range.
 func (h HashEmbedder) Embed(ctx context.Context, texts []string) ([][]float64, error) {
 	dim := h.dim()
-	if dim < minDim {
-		return nil, fmt.Errorf("skill: hash embedder: Dim is %d, want 0 or at least %d", h.Dim, minDim)
+	if !h.valid() {
+		return nil, fmt.Errorf("skill: hash embedder: Dim is %d, want 0 or %d to %d", h.Dim, minDim, maxDim)
 	}
 	out := make([][]float64, len(texts))
 	for i, s := range texts {
@@ -46,7 +47,7 @@ func (h HashEmbedder) vectors(ctx context.Context, texts []string) ([]vector.Vec
 	buf := make([]float64, h.dim())
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("skill: embed: %w", err)
+			return nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
 		}
 		out[i] = vector.Unit(text.Hash(buf, s))
 	}
@@ -56,6 +57,8 @@ func (h HashEmbedder) vectors(ctx context.Context, texts []string) ([]vector.Vec
 // ID names the method and its size, for example "hash-ngrams-1/4096".
 func (h HashEmbedder) ID() string { return fmt.Sprintf("hash-ngrams-1/%d", h.dim()) }
 
+func (h HashEmbedder) valid() bool { return h.dim() >= minDim && h.dim() <= maxDim }
+
 func (h HashEmbedder) dim() int {
 	if h.Dim == 0 {
 		return defaultDim
@@ -63,35 +66,16 @@ func (h HashEmbedder) dim() int {
 	return h.Dim
 }
 
-// embedderID returns the name that reports give an embedder.
-func embedderID(e Embedder) string {
-	if n, ok := e.(interface{ ID() string }); ok {
-		return n.ID()
-	}
-	return ""
-}
+// A VectorError reports an answer of an [Embedder] that cannot be used: another number of vectors than of texts, no entries or a
+// number of them that differs, or an entry that is not finite. Embedder is the ID, empty if there is none. Index is the position of the
+// text among the Texts asked for, or -1 for the answer as a whole; the error around it says what the texts are. Reason is the rule.
+type VectorError = vector.Error
 
-// A VectorError reports an answer of an [Embedder] that cannot be used.
-type VectorError struct {
-	Embedder string // its ID, empty if it has none
-	Index    int    // position of the text; -1 for the answer as a whole
-	Reason   string
-}
-
-// Error names the embedder, the text and the rule.
-func (e *VectorError) Error() string {
-	if e.Index < 0 {
-		return fmt.Sprintf("skill: embedder %q: %s", e.Embedder, e.Reason)
-	}
-	return fmt.Sprintf("skill: embedder %q: vector of text %d %s", e.Embedder, e.Index, e.Reason)
-}
-
-// embed returns unit (or zero) vectors of the texts after checking what the embedder returned.
+// embed returns unit (or zero) vectors of the texts after checking what the embedder returned. Its errors have no prefix: the caller says
+// what the texts are.
 func embed(ctx context.Context, e Embedder, texts []string) ([]vector.Vector, error) {
-	if h, ok := e.(HashEmbedder); ok && h.dim() >= minDim {
+	if h, ok := e.(HashEmbedder); ok && h.valid() {
 		return h.vectors(ctx, texts)
 	}
-	return vector.Embed(ctx, e, texts, func(index int, reason string) error {
-		return &VectorError{embedderID(e), index, reason}
-	})
+	return vector.Embed(ctx, e, texts)
 }

@@ -89,9 +89,9 @@ func TestHashEmbedderExamples(t *testing.T) {
 }
 
 func TestHashEmbedderErrors(t *testing.T) {
-	for _, dim := range []int{-1, 1, 63} {
+	for _, dim := range []int{-1, 1, 63, 1<<20 + 1, math.MaxInt, math.MinInt} {
 		h := HashEmbedder{Dim: dim}
-		if _, err := h.Embed(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "want 0 or at least 64") {
+		if _, err := h.Embed(context.Background(), nil); err == nil || !strings.Contains(err.Error(), "want 0 or 64 to 1048576") {
 			t.Errorf("Dim %d: %v", dim, err)
 		}
 		if _, err := embed(context.Background(), h, []string{"x"}); err == nil {
@@ -114,11 +114,15 @@ func TestVectorError(t *testing.T) {
 		return [][]float64{{1}, {math.Inf(-1)}}, nil
 	})}
 	_, err := embed(context.Background(), e, []string{"a", "b"})
-	if want := `skill: embedder "mine": vector of text 1 has entry 0 = -Inf, want a finite number`; err == nil || err.Error() != want {
+	if want := `embedder "mine": vector of text 1 of 2 has entry 0 = -Inf, want a finite number`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = embed(context.Background(), e, []string{"a"})
-	if want := `skill: embedder "mine": 2 vectors for 1 texts`; err == nil || err.Error() != want {
+	if want := `embedder "mine": 2 vectors for 1 texts`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = Score(context.Background(), documents("x", "y"), Tasks("a"), &ScoreOptions{Embedder: e})
+	if want := `skill: score: texts of 1 tasks, 12 off-topic ones and 2 skills: embedder "mine": 2 vectors for 15 texts`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	broken := errors.New("no connection")

@@ -97,7 +97,7 @@ func ExampleInduceAll() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: %s\n  a %s of task %s\n", o.Name(), skill.Procedure(o.Body()), record.Level, record.Origins[0].Task)
+		fmt.Printf("%s: %s\n  a %s of task %s\n", o.Name(), skill.ParseTextBody(o.Body()).Procedure, record.Level, record.Origins[0].Task)
 	}
 	// Output:
 	// find-a-mug: [go to cabinet <n> open cabinet <n> take mug <n_2> from cabinet <n>]
@@ -167,10 +167,4 @@ func ExampleParseTextBody() {
 	// - The desk closes at six.
 	// - Refunds take a day.
 	// - Ask for the reason.
-}
-
-func ExampleProcedure() {
-	fmt.Printf("%q\n", skill.Procedure("- The desk closes at six.\n- Procedure: find_customer(email) -> refund_order(order_id)\n"))
-	// Output:
-	// ["find_customer(email)" "refund_order(order_id)"]
 }

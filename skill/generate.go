@@ -47,31 +47,29 @@ The name is that of the function. If there is nothing to learn that is not known
 `
 )
 
-// generate asks o.Generate for one skill of a span, in o.Format, and returns the first that can be used and that accept takes. Nothing
-// is sent if the span, its task or its subtask has a finding of severity High: that is ErrUnsafe.
+// generate asks the model for one skill of a span that has been scanned, in the format of the options, and returns the first that can be
+// used and that accept takes.
 //
-// A reply that cannot be used is asked for again with what was wrong, o.Retries times. refused holds what was wrong with each, and for
-// the one taken its unknown keys. The error is ErrTrivial if the model finds nothing to learn, ErrReply joined with refused after the
-// last reply, and the own error of the model, the embedder or ctx. Equal arguments give equal prompts.
-func generate(ctx context.Context, o *InduceOptions, traj Trajectory, span Span,
-	accept func(*Document) error) (doc *Document, refused []error, err error) {
-	subtask := cmp.Or(o.Subtask, spanMarker(traj, span))
-	prompt, err := inducePrompt(ctx, o, traj, span, subtask)
+// A reply that cannot be used is asked for again with what was wrong, Retries times. refused holds what was wrong with each, and for the
+// one taken its unknown keys. The error is ErrTrivial if the model finds nothing to learn, ErrReply with refused after the last reply, and
+// the own error of the model, the embedder or ctx. Equal arguments give equal prompts.
+func (in *induction) generate(ctx context.Context, span Span, accept func(*Document) error) (doc *Document, refused []error, err error) {
+	prompt, err := in.prompt(ctx, span)
 	if err != nil {
 		return nil, nil, err
 	}
 	use := textReply
-	if o.Format == FormatCode {
+	if in.o.Format == FormatCode {
 		use = codeReply
 	}
-	return askSkill(ctx, o, prompt, use, accept)
+	return askSkill(ctx, in.o, prompt, use, accept)
 }
 
-// generateContrast is generate for a text skill of what a successful episode of a task did and a failed one did not, with at most
+// generateContrast is generate for a text skill of what this successful episode of a task did and a failed one did not, with at most
 // maxLessons notes.
-func generateContrast(ctx context.Context, o *InduceOptions, success, failure Trajectory,
+func (in *induction) generateContrast(ctx context.Context, failure *induction,
 	accept func(*Document) error) (doc *Document, refused []error, err error) {
-	prompt, err := contrastPrompt(ctx, o, success, failure)
+	prompt, err := in.contrastPrompt(ctx, failure)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +82,7 @@ func generateContrast(ctx context.Context, o *InduceOptions, success, failure Tr
 		}
 		return doc, warning, err
 	}
-	return askSkill(ctx, o, prompt, use, accept)
+	return askSkill(ctx, in.o, prompt, use, accept)
 }
 
 func askSkill(ctx context.Context, o *InduceOptions, prompt string, read func(reply string) (doc *Document, warning, err error),
@@ -115,25 +113,24 @@ func askSkill(ctx context.Context, o *InduceOptions, prompt string, read func(re
 		return false, nil
 	})
 	if warning != nil {
-		refused = append(refused, fmt.Errorf("skill: reply %d: %w", len(refused)+1, warning))
+		refused = append(refused, &replyError{len(refused) + 1, warning})
 	}
 	return doc, refused, err
 }
 
-func inducePrompt(ctx context.Context, o *InduceOptions, traj Trajectory, span Span, subtask string) (string, error) {
-	if err := unsafeEpisode(ctx, traj, span, subtask); err != nil {
-		return "", err
-	}
-	episode, _, err := promptEpisode(traj, span, subtask, maxEpisodeData)
+// prompt asks for a skill of a span.
+func (in *induction) prompt(ctx context.Context, span Span) (string, error) {
+	subtask := cmp.Or(in.o.Subtask, spanMarker(in.traj, span))
+	episode, _, err := promptEpisode(in.traj, span, subtask, maxEpisodeData)
 	if err != nil {
 		return "", err
 	}
-	known, err := promptKnown(ctx, o.Known, o.Embedder, spanText(traj, span, subtask))
+	known, err := in.known.near(ctx, spanText(in.traj, span, subtask))
 	if err != nil {
 		return "", err
 	}
 	format, reply := promptText, replyText
-	if o.Format == FormatCode {
+	if in.o.Format == FormatCode {
 		format, reply = promptCode, replyCode
 	}
 	instructions := "You write skills: short pieces of know-how that help an agent with later tasks of the same kind. Below is what an agent did in\n" +
@@ -141,21 +138,17 @@ func inducePrompt(ctx context.Context, o *InduceOptions, traj Trajectory, span S
 	return writePrompt(instructions, []promptPart{{"KNOWN SKILLS", known}, {"EPISODE", episode}}, reply), nil
 }
 
-func contrastPrompt(ctx context.Context, o *InduceOptions, success, failure Trajectory) (string, error) {
+func (in *induction) contrastPrompt(ctx context.Context, failure *induction) (string, error) {
 	parts := []promptPart{{title: "KNOWN SKILLS"}, {title: "SUCCESS"}, {title: "FAILURE"}}
-	for i, traj := range []Trajectory{success, failure} {
+	var err error
+	for i, traj := range []Trajectory{in.traj, failure.traj} {
 		whole := Span{0, len(traj.Steps)}
-		if err := unsafeEpisode(ctx, traj, whole, o.Subtask); err != nil {
-			return "", err
-		}
-		var err error
-		if parts[i+1].data, _, err = promptEpisode(traj, whole, o.Subtask, maxEpisodeData/2); err != nil {
+		if parts[i+1].data, _, err = promptEpisode(traj, whole, in.o.Subtask, maxEpisodeData/2); err != nil {
 			return "", err
 		}
 	}
-	var err error
-	text := spanText(success, Span{0, len(success.Steps)}, o.Subtask)
-	if parts[0].data, err = promptKnown(ctx, o.Known, o.Embedder, text); err != nil {
+	text := spanText(in.traj, Span{0, len(in.traj.Steps)}, in.o.Subtask)
+	if parts[0].data, err = in.known.near(ctx, text); err != nil {
 		return "", err
 	}
 	instructions := "You write skills: short pieces of know-how that help an agent with later tasks of the same kind. Below are two episodes of one\n" +

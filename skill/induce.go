@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/throughline-go/throughline/skill/internal/calls"
 	"github.com/throughline-go/throughline/skill/scan"
 )
 
@@ -34,7 +35,7 @@ const maxNote = 160
 
 // InduceOptions adjusts [Induce]. A nil *InduceOptions equals &InduceOptions{}.
 type InduceOptions struct {
-	Subtask    string // text of the subtask, for the description; empty means the marker of the span, or what Induce finds
+	Subtask    string // text of the subtask, for the description; blank means the marker of the span, or what Induce finds
 	MinActions int    // fewer useful actions make a trivial span; zero means 2
 
 	// Keep exempts a literal from abstraction, for example one that is the same in every task. Kind is url, email, text,
@@ -48,15 +49,33 @@ type InduceOptions struct {
 	// Gate refuses a trajectory by an error, for example [Solved]. Nil refuses none, as in the paper.
 	Gate func(ctx context.Context, traj Trajectory) error
 
-	// Generate asks a language model for the skill: it gets a prompt and returns the reply. Nil makes the skill by rule. It is
-	// not asked about a trivial span.
+	// Generate asks a language model for the skill: it gets a prompt of less than 160,000 bytes, which says all of what follows, and
+	// returns the reply. Nil makes the skill by rule. The reply is one JSON object, for a text skill with exactly one bullet
+	// "Procedure: ..." in its content, each further bullet a note:
+	//
+	//	{"description": "Refund an order", "content": "- Procedure: find_customer(email) → refund(order_id)\n- Works only after delivery."}
+	//
+	// and for a code skill with the Python source of exactly one function, beside it imports and comments alone:
+	//
+	//	{"functions": [{"name": "refund_order", "description": "Refund an order", "implementation": "def refund_order(order_id):\n    ..."}]}
+	//
+	// {"description": "", "content": "none"} and {"functions": []} say that there is nothing to learn: the error is ErrTrivial then, as
+	// for a trivial span, about which the model is not asked. One code fence around the object is passed over. Unknown keys are noted in
+	// Induced.Refused. Anything else, such as words around the object, a missing key, a description of two lines or text that steers an
+	// agent, is refused, and the model is asked again with what was wrong. An error of Generate ends the calls and is passed on.
 	Generate func(ctx context.Context, prompt string) (string, error)
-	Model    string   // names the model in the record, without white space around it; empty means "generator"
-	Retries  *int     // how often a reply that cannot be used is asked for again, with what was wrong; nil means 1
-	Known    []Skill  // skills that there are: the prompt shows the 20 most similar, so that the reply does not repeat them
-	Embedder Embedder // finds them; nil means HashEmbedder{}
+	Model    string // names the model in the record, without white space around it; empty means "generator"
+	Retries  *int   // how often a reply that cannot be used is asked for again, with what was wrong; nil means 1
 
-	RejectLeaks bool // a value of the episode left in the skill is ErrLeak, for a reply of Generate a fault; false notes it in Induced.Leaks
+	// Known are skills that there are: the prompt shows them, of more than 20 the most similar 20, so that the reply does not repeat
+	// one. Nil shows none, a nil skill is an error. Above 20 their descriptions are embedded once in a call of Induce, InduceAll or
+	// Contrast, before its first prompt, and one text more for each prompt; at most 20 embed nothing.
+	Known    []Skill
+	Embedder Embedder // finds the most similar; nil means HashEmbedder{}
+
+	// RejectLeaks refuses a skill in which a value of the episode is left: by rule that is ErrLeak, a reply of Generate is asked for
+	// again. False takes it and lists the values in Induced.Leaks; set it where skills leave the hands that may see the episode.
+	RejectLeaks bool
 }
 
 // An Induced is a skill that was made of an episode. Its document satisfies [Marshal], its [Record] says what it was made of.
@@ -73,7 +92,7 @@ type Induced struct {
 	//
 	// Words of the language are none: a text of fewer than 4 words with neither a digit nor a capital letter, one word in
 	// capitals alone, fewer than 3 runes, and what is part of the name of a tool or argument. Nor is what Keep exempts. Of a
-	// text the first 8 words count. Names in a script without capitals are not recognized. Ours.
+	// text the first 8 words count. In code the keywords of Python, with None, True and False, are none either. Names in a script without capitals are not recognized. Ours.
 	Leaks []string
 
 	Findings []scan.Finding // doubts about the text of the span, in its order; with one of severity Medium the origin is tainted
@@ -97,10 +116,10 @@ type Outcome struct {
 //     each text, number, list or object under the name of its argument ("order_id", for a second value "order_id_2");
 //     true, false and null stay.
 //  3. The templates, equal neighbours merged and marked "(repeat)", joined by "→", are the procedure: the first bullet of
-//     the body, which [Procedure] reads.
+//     the body, which [ParseTextBody] reads.
 //  4. A refused action followed by an accepted one of the same kind leaves a note with the first line of its message.
 //  5. The description is the subtask, else the marker of the span, for a span with the whole trajectory the task, else
-//     the first and the last template; literals, what is joined to one by "-", "#" or "/", arguments and punctuation of
+//     the first and the last action, if they read the same once; blank ones are none. Literals, what is joined to one by "-", "#" or "/", arguments and punctuation of
 //     names are removed. The name is made of its ASCII words.
 //  6. What [Induced] calls a leak becomes <text> in templates and notes and is removed from the description.
 //
@@ -110,16 +129,18 @@ type Outcome struct {
 // "f_" before it where that name is not allowed or is that of a tool. It is never run.
 //
 // With Generate a model writes the skill; the rules do not apply, the checks do. A reply that is no skill of the format, or
-// that leaks under RejectLeaks, is asked for again, and after the last the error is [ErrReply].
+// that leaks under RejectLeaks, is asked for again, and after the last the error is [ErrReply], which names each fault. That the
+// model finds nothing to learn is [ErrTrivial].
 //
 // The outcome of the episode does not matter unless Gate says so, as in arXiv:2608.20274, where most skills come from
 // unsolved tasks; the rules and the checks are ours. All texts of the span are scanned first, so that nothing of a poisoned
 // episode reaches a prompt or a skill: a finding of severity High is [ErrUnsafe], Medium taints the origin.
 //
-// Equal arguments give an equal document. The error is [ErrTrivial] for a span with fewer than MinActions useful actions or
+// Equal arguments give an equal document. Its origin has the [Origin].SHA256 of the trajectory as it was given, all of it and as
+// json.Marshal writes it, whatever the span. The error is [ErrTrivial] for a span with fewer than MinActions useful actions or
 // without words for a description, a [*SegmentError] for an empty span or one outside the trajectory, that of Gate, and
 // another for an option, a reward that is not in [0, 1], an ID that is not UTF-8, an argument that is no JSON value or a skill
-// that is too large for a file. ctx is checked at the start and once a step. The time is linear in the text of the trajectory.
+// that is too large for a file. // ctx is checked at the start and once a step. The time is linear in the text of the trajectory, which is scanned once.
 func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (*Induced, error) {
 	in, err := newInduction(ctx, traj, o)
 	if err != nil {
@@ -143,11 +164,15 @@ func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (
 // LevelSubtask, also one of the whole trajectory, and of LevelTask under TaskLevel where the span has every step. Gate is
 // asked once, before all else, then the trajectory is cut. Skills of one call can have equal names: a memory tells them apart.
 //
+// What contradicts the cut is an error before anything is asked: a Subtask, which is the text of one span, without TaskLevel or exactly
+// one of Spans, and a Level other than LevelTask under TaskLevel or LevelSubtask without.
+//
 // The error is that of ctx, of an option, of the reward, of Gate or of Segment. Of a canceled context it comes with the
-// outcomes so far. The time is that of Segment and of Induce for each span.
+// outcomes so far. A model or embedder that is down while skills are made is no error of InduceAll: each span asks anew, and its
+// outcome has the error. The time is that of Segment and of Induce for each span; of Known only the first prompt embeds the descriptions.
 func InduceAll(ctx context.Context, traj Trajectory, s *SegmentOptions, o *InduceOptions) ([]Outcome, error) {
 	in, err := newInduction(ctx, traj, o)
-	if err != nil {
+	if err := errors.Join(err, checkCut(s, o)); err != nil {
 		return nil, err
 	}
 	if err := in.gate(ctx); err != nil {
@@ -172,6 +197,29 @@ func InduceAll(ctx context.Context, traj Trajectory, s *SegmentOptions, o *Induc
 	return out, nil
 }
 
+// checkCut says where what is asked of the skills contradicts how the trajectory is cut.
+func checkCut(s *SegmentOptions, o *InduceOptions) error {
+	if o == nil {
+		return nil
+	}
+	if s == nil {
+		s = &SegmentOptions{}
+	}
+	var faults []error
+	if one := len(s.Spans) == 1 || s.TaskLevel && len(s.Spans) == 0; !one && !blank(o.Subtask) {
+		faults = append(faults, fmt.Errorf("skill: induce all: Subtask is %.80q, but there can be more than one span: want TaskLevel, one of Spans, or no Subtask",
+			o.Subtask))
+	}
+	level := LevelSubtask
+	if s.TaskLevel {
+		level = LevelTask
+	}
+	if told := o.Level == LevelTask || o.Level == LevelSubtask; told && o.Level != level {
+		faults = append(faults, fmt.Errorf("skill: induce all: Level is %q, but TaskLevel is %t: want %q or nothing", o.Level, s.TaskLevel, level))
+	}
+	return errors.Join(faults...)
+}
+
 // Solved is a gate of [InduceOptions] that passes trajectories with a reward of 1. The error wraps [ErrNotSolved].
 func Solved(ctx context.Context, traj Trajectory) error {
 	switch {
@@ -188,6 +236,7 @@ type induction struct {
 	o        *InduceOptions
 	traj     Trajectory
 	sha      string
+	known    *knownList
 	place    string         // before the steps in findings and errors: "success " or "failure ", else empty
 	findings []scan.Finding // about the task and the subtask
 	unsafe   error
@@ -198,8 +247,13 @@ func newInduction(ctx context.Context, traj Trajectory, o *InduceOptions) (*indu
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("skill: induce: %w", err)
 	}
-	if o == nil {
-		o = &InduceOptions{}
+	var opts InduceOptions
+	if o != nil {
+		opts = *o
+	}
+	o = &opts
+	if blank(o.Subtask) {
+		o.Subtask = ""
 	}
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -220,13 +274,18 @@ func newInduction(ctx context.Context, traj Trajectory, o *InduceOptions) (*indu
 	if o.Model != strings.TrimSpace(o.Model) || !utf8.ValidString(o.Model) {
 		fault("Model is %.80q, want UTF-8 without white space around it", o.Model)
 	}
+	for i, s := range o.Known {
+		if missing(s) {
+			fault("Known: skill %d is nil", i)
+		}
+	}
 	if r := traj.Reward; r != nil && !(*r >= 0 && *r <= 1) {
 		fault("the reward of trajectory %.80q is %v, want 0 to 1", traj.ID, *r)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	in := &induction{o: o, traj: traj, sha: digest(traj)}
+	in := &induction{o: o, traj: traj, sha: digest(traj), known: &knownList{skills: o.Known, embedder: o.Embedder}}
 	in.unsafe = in.scan(&in.findings, "task", traj.Task)
 	if err := in.scan(&in.findings, "subtask", o.Subtask); in.unsafe == nil {
 		in.unsafe = err
@@ -281,29 +340,33 @@ func (in *induction) part(ctx context.Context, span Span) (*part, error) {
 		if p.args[i], err = sortedArgs(s.Args); err != nil {
 			return nil, fmt.Errorf("skill: induce: %sstep %d: arguments of %.80q: %w", in.place, span.Start+i, s.Name, err)
 		}
-		check := func(field, text string) {
+		eachText(s, p.args[i], func(field, text string) {
 			if err == nil {
 				err = in.scan(&p.findings, fmt.Sprintf("%sstep %d %s", in.place, span.Start+i, field), text)
 			}
-		}
-		check("marker", s.Marker)
-		check("thought", s.Thought)
-		check("action", s.Name)
-		for _, a := range p.args[i] {
-			check("argument", a.name)
-			a.each(func(text string, number bool) {
-				if !number {
-					check("argument", text)
-				}
-			})
-		}
-		check("observation", s.Observation)
+		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	p.kept = usefulSteps(p.steps, p.args)
 	return p, nil
+}
+
+// eachText calls f for every text of a step, also the names in its arguments.
+func eachText(s Step, args []arg, f func(field, text string)) {
+	f("marker", s.Marker)
+	f("thought", s.Thought)
+	f("action", s.Name)
+	for _, a := range args {
+		f("argument", a.name)
+		a.each(func(text string, number bool) {
+			if !number {
+				f("argument", text)
+			}
+		})
+	}
+	f("observation", s.Observation)
 }
 
 // trivial returns ErrTrivial if the part has too few useful actions.
@@ -330,7 +393,7 @@ func (in *induction) induce(ctx context.Context, span Span, level Level) (*Induc
 		}
 		return finish(in.o, d, nil, v, p.findings, in.origin(p, level))
 	}
-	d, refused, err := generate(ctx, in.o, in.traj, span, leakCheck(in.o, v))
+	d, refused, err := in.generate(ctx, span, leakCheck(in.o, v))
 	if err != nil {
 		return nil, err
 	}
@@ -378,14 +441,12 @@ func finish(o *InduceOptions, d *Document, refused []error, v *values, findings 
 	}
 	r := Record{Level: origins[0].Level, Format: o.Format, Inducer: inducerName(o), Origins: origins}
 	if o.Format == FormatCode {
-		_, source, _ := Code(d.Body())
+		lang, source, _ := Code(d.Body())
 		var err error
 		if r.Function, err = pythonFunction(source); err != nil {
 			return nil, fmt.Errorf("skill: induce: the code %w", err)
 		}
-		if r.Calls, err = pythonCalls(source, r.Function); err != nil {
-			return nil, fmt.Errorf("skill: induce: the code %w", err)
-		}
+		r.Calls = calls.Of(lang, source)
 	}
 	if err := d.SetRecord(r); err != nil {
 		return nil, err
@@ -450,9 +511,15 @@ func repeats(actions []action) int {
 
 // describe returns the description of a skill of the part; empty if nothing has words for it.
 func (p *part) describe(o *InduceOptions, v *values) string {
-	first, last := p.steps[p.kept[0]], p.steps[p.kept[len(p.kept)-1]]
-	about := cmp.Or(o.Subtask, spanMarker(p.traj, p.span), first.Name+" then "+last.Name)
-	return v.cut(describe(about, o.Keep))
+	if about := cmp.Or(o.Subtask, spanMarker(p.traj, p.span)); about != "" {
+		return v.cut(describe(about, o.Keep))
+	}
+	first, last := p.steps[p.kept[0]].Name, p.steps[p.kept[len(p.kept)-1]].Name
+	from, to := v.cut(describe(first, o.Keep)), v.cut(describe(last, o.Keep))
+	if from == "" || to == "" || from == to {
+		return cmp.Or(from, to)
+	}
+	return v.cut(describe(first+" then "+last, o.Keep))
 }
 
 // spanMarker returns the text that says what a span is for; empty if nothing does. Several markers in one span name only
@@ -460,15 +527,15 @@ func (p *part) describe(o *InduceOptions, v *values) string {
 func spanMarker(traj Trajectory, span Span) string {
 	var markers []string
 	for _, s := range traj.Steps[span.Start:span.End] {
-		if strings.TrimSpace(s.Marker) != "" {
+		if !blank(s.Marker) {
 			markers = append(markers, s.Marker)
 		}
 	}
 	whole := span.End-span.Start == len(traj.Steps)
 	switch {
-	case len(markers) > 0 && !(whole && len(markers) > 1 && traj.Task != ""):
+	case len(markers) > 0 && !(whole && len(markers) > 1 && !blank(traj.Task)):
 		return markers[0]
-	case whole:
+	case whole && !blank(traj.Task):
 		return traj.Task
 	}
 	return ""

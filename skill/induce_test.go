@@ -110,7 +110,7 @@ func TestInduceAnyEpisode(t *testing.T) {
 					t.Fatalf("%+v, %v", r, err)
 				}
 				lang, code, ok := Code(d.Body())
-				steps := Procedure(d.Body())
+				steps := ParseTextBody(d.Body()).Procedure
 				if format == FormatText && (ok || len(steps) == 0 || !strings.HasPrefix(d.Body(), TextBody{Procedure: steps}.String())) {
 					t.Fatalf("procedure %q of %q", steps, d.Body())
 				}
@@ -208,8 +208,44 @@ func TestInduce(t *testing.T) {
 			t.Errorf("%s: %v, %v, want ErrTrivial", c.reason, d, err)
 		}
 	}
+	// With one useful action, or two that read the same, its words stand once; what has no words adds none.
+	for _, c := range []struct {
+		steps  []string
+		want   string
+		reason string
+	}{
+		{[]string{"go to cabinet 2"}, "go to cabinet", "one action"},
+		{[]string{"go to cabinet 2", "go to cabinet 2"}, "go to cabinet", "one useful action"},
+		{[]string{"go to cabinet 2", "open cabinet 2", "go to cabinet 3"}, "go to cabinet", "the first and the last read the same"},
+		{[]string{"17", "open cabinet 2"}, "open cabinet", "no words in the first"},
+		{[]string{"open cabinet 2", "17"}, "open cabinet", "no words in the last"},
+		{[]string{"17", "18"}, "", "no words at all"},
+	} {
+		traj := free(c.steps...)
+		for _, about := range []string{"", " \n\x00"} { // of blanks: none
+			traj.Task, traj.Steps[0].Marker = about, about
+			got := ""
+			d, err := Induce(context.Background(), traj, Span{0, len(traj.Steps)}, &InduceOptions{MinActions: 1, Subtask: about})
+			if err == nil {
+				got = d.Description()
+			}
+			if got != c.want || (err != nil) != errors.Is(err, ErrTrivial) || c.reason == "" {
+				t.Errorf("%s: %q, %v, want %q", c.reason, got, err, c.want)
+			}
+		}
+	}
+	blanks := marked
+	blanks.Steps = slices.Clone(marked.Steps)
+	d, err := Induce(context.Background(), blanks, Span{0, 2}, &InduceOptions{Subtask: "\t \x1f"})
+	if err != nil || d.Description() != "Clean mug at the sink" {
+		t.Errorf("%v: a blank subtask takes the place of a marker", err)
+	}
+	blanks.Steps[0].Marker = " \x00"
+	if d, err = Induce(context.Background(), blanks, Span{0, 2}, nil); err != nil || d.Description() != "go to sink then wash mug" {
+		t.Errorf("%v: a blank marker describes", err)
+	}
 	long := free(strings.Repeat("word ", 2000)+"a", "b")
-	d, err := Induce(context.Background(), long, Span{0, 2}, &InduceOptions{Subtask: strings.Repeat("word ", 300)})
+	d, err = Induce(context.Background(), long, Span{0, 2}, &InduceOptions{Subtask: strings.Repeat("word ", 300)})
 	if err != nil || len(d.Description()) != 1024 || len(d.Name()) != 64 || !strings.HasSuffix(d.Name(), "-word") {
 		t.Errorf("long texts are cut at whole words: %d, %q, %v", len(d.Description()), d.Name(), err)
 	}
@@ -220,7 +256,10 @@ func TestInduceLinear(t *testing.T) {
 	for _, s := range []string{"a/", "/", "./", "~", "'a ", "\"", "a@", "<n_1", "+1", "1 ", "a(", "https://"} {
 		newAbstraction(nil, nil).text(strings.Repeat(s, 1<<16/len(s)))
 	}
-	const n = 10_000
+	n := 10_000
+	if testing.Short() {
+		n = 2_000
+	}
 	var steps []Step
 	for i := range n {
 		steps = append(steps, Step{Name: fmt.Sprintf("a%d", i), Err: true, Observation: "no"})
@@ -262,7 +301,7 @@ func TestInduceRecord(t *testing.T) {
 		return `{"description": "Refund", "content": "- Procedure: look → refund"}`, nil
 	}
 	code := func(context.Context, string) (string, error) {
-		return `{"functions": [{"name": "do_refund", "description": "Refund", "implementation": "import re\ndef do_refund(x):\n    # call(y)\n    def inner(): return re.sub('f(', x.y(), do_refund(len(x)))\n    find(x); inner()"}]}`, nil
+		return `{"functions": [{"name": "do_refund", "description": "Refund", "implementation": "import re\ndef do_refund(x):\n    # call(y)\n    def inner(): return re.sub('f(', x.y(), do_refund(len(x)))\n    find(x); inner(); say(f'{fetch(1)} {{no(2)}}')"}]}`, nil
 	}
 	for _, c := range []struct {
 		span   Span
@@ -277,7 +316,7 @@ func TestInduceRecord(t *testing.T) {
 			Calls: []string{"act", "find_customer", "refund"}, Inducer: "rules-1", Origins: origin(0, 5, LevelSubtask, "rules-1")}, "code; no method is a function"},
 		{Span{0, 5}, &InduceOptions{Generate: text}, Record{Level: LevelTask, Inducer: "generator", Origins: origin(0, 5, LevelTask, "generator")}, "a model without a name"},
 		{Span{0, 5}, &InduceOptions{Generate: code, Format: FormatCode, Model: "m-2"}, Record{Level: LevelTask, Format: FormatCode, Function: "do_refund",
-			Calls: []string{"find", "inner", "len"}, Inducer: "m-2", Origins: origin(0, 5, LevelTask, "m-2")}, "code of a model: no comment, text, method, definition or call of itself"},
+			Calls: []string{"fetch", "find", "len", "say"}, Inducer: "m-2", Origins: origin(0, 5, LevelTask, "m-2")}, "code of a model: no comment, text, method, definition, own helper or call of itself, but what a formatted text calls"},
 	} {
 		in, err := Induce(context.Background(), traj, c.span, c.o)
 		if err != nil {
@@ -486,7 +525,9 @@ func TestInduceAll(t *testing.T) {
 		{stamped(), &SegmentOptions{Spans: []Span{{0, 5}}}, nil, []string{"{0 5} subtask refund-an-order"}, "a span of a planner"},
 		{stamped(), &SegmentOptions{Spans: []Span{{0, 5}}, TaskLevel: true}, nil, []string{"{0 5} task refund-an-order"}, "known to be the task"},
 		{stamped(), &SegmentOptions{Spans: []Span{{0, 4}}, TaskLevel: true}, nil, []string{"{0 4} subtask find-customer-then-refund"}, "a part is no task"},
-		{marked, nil, &InduceOptions{Level: LevelTask}, []string{"{0 3} task find-the-customer", "{3 5} task refund-the-order"}, "as told"},
+		{marked, &SegmentOptions{TaskLevel: true}, &InduceOptions{Level: LevelTask, Subtask: "Give money back"}, []string{"{0 5} task give-money-back"}, "as told"},
+		{stamped(), &SegmentOptions{Spans: []Span{{0, 4}}}, &InduceOptions{Level: LevelSubtask, Subtask: "Give money back"}, []string{"{0 4} subtask give-money-back"}, "as told, of one span"},
+		{marked, nil, &InduceOptions{Subtask: " \n"}, []string{"{0 3} subtask find-the-customer", "{3 5} subtask refund-the-order"}, "a blank subtask is none"},
 		{stamped(), &SegmentOptions{Spans: []Span{{0, 2}, {2, 5}}}, nil, []string{"{0 2} true", "{2 5} subtask shop-wait-then-tell-the-customer"}, "a trivial span keeps no other back"},
 		{Trajectory{}, nil, nil, nil, "nothing"},
 	} {
@@ -499,6 +540,32 @@ func TestInduceAll(t *testing.T) {
 		out, err := InduceAll(context.Background(), c.traj, c.s, &o)
 		if diff := cmp.Diff(c.want, levels(out)); err != nil || diff != "" || gates != 1 || c.reason == "" {
 			t.Errorf("%s: %v, %d gates (-want +got):\n%s", c.reason, err, gates, diff)
+		}
+	}
+	// What contradicts the cut is named before the gate or a model is asked.
+	asked := 0
+	for _, c := range []struct {
+		s      *SegmentOptions
+		o      InduceOptions
+		want   []string
+		reason string
+	}{
+		{nil, InduceOptions{Subtask: "refund"}, []string{`Subtask is "refund"`, "TaskLevel, one of Spans"}, "one text for every subtask"},
+		{&SegmentOptions{}, InduceOptions{Subtask: "refund"}, []string{`Subtask is "refund"`}, "the same"},
+		{&SegmentOptions{Spans: []Span{{0, 2}, {2, 5}}}, InduceOptions{Subtask: "refund"}, []string{`Subtask is "refund"`}, "two known spans"},
+		{&SegmentOptions{Spans: []Span{{0, 2}, {2, 5}}, TaskLevel: true}, InduceOptions{Subtask: "refund"}, []string{`Subtask is "refund"`}, "known spans come before TaskLevel"},
+		{nil, InduceOptions{Level: LevelTask}, []string{`Level is "task", but TaskLevel is false: want "subtask"`}, "tasks of subtasks"},
+		{&SegmentOptions{TaskLevel: true}, InduceOptions{Level: LevelSubtask}, []string{`Level is "subtask", but TaskLevel is true: want "task"`}, "a subtask of everything"},
+		{nil, InduceOptions{Subtask: "refund", Level: LevelTask, MinActions: -1}, []string{"Subtask is", "Level is", "MinActions is -1"}, "all at once"},
+		{nil, InduceOptions{Level: "both"}, []string{`Level is "both"`}, "no level at all"},
+	} {
+		c.o.Gate = func(context.Context, Trajectory) error { asked++; return nil }
+		c.o.Generate = func(context.Context, string) (string, error) { asked++; return "", nil }
+		out, err := InduceAll(context.Background(), marked, c.s, &c.o)
+		for _, w := range c.want {
+			if out != nil || err == nil || !strings.Contains(err.Error(), w) || strings.Count(err.Error(), ": Level is") > 1 || asked > 0 || c.reason == "" {
+				t.Errorf("%s: %v, %v, asked %d, want %q", c.reason, out, err, asked, w)
+			}
 		}
 	}
 	var se *SegmentError

@@ -19,6 +19,9 @@ const (
 
 var codePlaceholder = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
+// pythonConstant is one that an argument has, as [Induce] writes it.
+var pythonConstant = regexp.MustCompile(`(=|": )(None|True|False)\b`)
+
 var secretName = regexp.MustCompile(`(^|_)(password|passwd|passphrase|secret|token|api_?key|access_?key|credentials?)($|_)`)
 
 // values holds what belongs to one episode and must not stand in a skill. There are two kinds: literals, compared by their form and
@@ -299,14 +302,18 @@ func (v *values) visitPhrases(s string, f func(match, *value) bool) {
 func (v *values) leaksOf(description, body string, format Format) []string {
 	texts := []string{description}
 	if format == FormatCode { // what touches a placeholder is no value, as in a text
-		texts = append(texts, strings.Split(codePlaceholder.ReplaceAllString(body, "<text>"), "\n")...)
+		body = pythonConstant.ReplaceAllString(codePlaceholder.ReplaceAllString(body, "<text>"), "=<text>")
+		texts = append(texts, strings.Split(body, "\n")...)
 	} else {
 		b := ParseTextBody(body)
 		texts = slices.Concat(texts, b.Procedure, b.Notes)
 	}
 	var out []string
-	for _, s := range texts {
+	for i, s := range texts {
 		for _, m := range v.find(s) {
+			if i > 0 && format == FormatCode && pythonWords[s[m.start:m.end]] { // None is of the language, whoever says it
+				continue
+			}
 			out = append(out, m.value)
 		}
 	}

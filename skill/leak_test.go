@@ -323,9 +323,47 @@ func public(t *testing.T, name string, v any) {
 	}
 }
 
+// The constants and keywords that code is written in are no values, alone or beside a word of the episode; in a description they are.
+func TestLeaksPythonWords(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		task   string
+		args   map[string]any
+		reason string
+	}{
+		{"Set the reminder to None", map[string]any{"reminder": "None", "x": nil}, "None"},
+		{"Set the flag to True", map[string]any{"flag": "True", "x": true}, "True"},
+		{"Set the flag to False", map[string]any{"flag": "False", "x": false}, "False"},
+		{"Call Full True", map[string]any{"who": "Full True", "full": true}, "after the name of its argument"},
+		{"Call True Order", map[string]any{"full": true, "order": "True Order"}, "before the name of the next one"},
+		{"Call Odd True", map[string]any{"an odd": true, "who": "Odd True"}, "after a name that is none in Python"},
+		{"log in", map[string]any{"password": "def"}, "a keyword as a password"},
+	} {
+		traj := Trajectory{Task: c.task, Steps: []Step{{Name: "set_it", Args: c.args}, {Name: "check_it", Args: map[string]any{"x": nil}}}}
+		in, err := Induce(ctx, traj, Span{0, 2}, &InduceOptions{Subtask: "change a setting", Format: FormatCode, RejectLeaks: true})
+		if err != nil || len(in.Leaks) > 0 || c.reason == "" {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+	}
+	traj := Trajectory{Task: "Call Max None", Steps: []Step{{Name: "call", Args: map[string]any{"who": "None", "whole": "Max None"}}, {Name: "wait"}}}
+	reply := withCode("f", "Call None", "def f(a):\n    if a is None:\n        return call(None)\n    call('Max None')\n")
+	in, err := Induce(ctx, traj, Span{0, 2}, &InduceOptions{Format: FormatCode, Generate: (&scripted{replies: []string{reply}}).reply})
+	if want := []string{"Max None", "None"}; err != nil || !slices.Equal(in.Leaks, want) {
+		t.Errorf("%v, %v, want %q: a name with such a word, and the word in the description", in.Leaks, err, want)
+	}
+	reply = withCode("f", "Call someone", "def f(a):\n    if a is None:\n        return call(None)\n")
+	in, err = Induce(ctx, traj, Span{0, 2}, &InduceOptions{Format: FormatCode, RejectLeaks: true, Generate: (&scripted{replies: []string{reply}}).reply})
+	if err != nil || len(in.Leaks) > 0 {
+		t.Errorf("%v: code of a model may say None", err)
+	}
+}
+
 // Values are collected and found in near linear time: quadratic search would take many minutes here.
 func TestLeaksLinear(t *testing.T) {
-	const n = 1 << 15
+	n := 1 << 15
+	if testing.Short() {
+		n = 1 << 13
+	}
 	for _, s := range []string{"Ab ", "Ab 1234 ", "order 1", "\"a 'b 1234' c\" ", "a@b.cd ", "<n> A1234 ", "A", "1234 "} {
 		long := strings.Repeat(s, n/len(s))
 		traj := Trajectory{Task: long, Steps: []Step{{Name: long, Observation: long}, {Name: "f", Args: map[string]any{"a": long, "secret": long, "b": strings.Fields(long)}}}}
@@ -337,7 +375,7 @@ func TestLeaksLinear(t *testing.T) {
 		words[i] = fmt.Sprintf("Order Of %d", i)
 	}
 	v := valuesOf(t, Trajectory{Steps: []Step{{Name: "f", Args: map[string]any{"a": words}}}}, &InduceOptions{})
-	if got := v.leaksOf("", "- "+strings.Repeat("Order Of ", n)+"4000", FormatText); !slices.Equal(got, []string{"4000", "Order Of 4000"}) {
+	if got := v.leaksOf("", "- "+strings.Repeat("Order Of ", n)+"1000", FormatText); !slices.Equal(got, []string{"1000", "Order Of 1000"}) {
 		t.Errorf("%.100q", got)
 	}
 }

@@ -25,7 +25,7 @@ const (
 // A Source is a folder tree that holds skills. For a folder on disk open it with [os.OpenRoot] and take the FS method of
 // the result: then no link leads out of the folder.
 type Source struct {
-	Label string // put before the paths of this source; may be empty
+	Label string // put before the paths of this source; may be empty. Two sources with one label are an error: nothing would tell their files apart
 	FS    fs.FS
 }
 
@@ -74,7 +74,7 @@ type Set struct {
 // from the earlier set, with the warning "kept-previous" beside the errors, and scanned again. A skill whose file is gone, is
 // no regular file any more or lies beyond the limits is not kept, nor is one whose new version is unsafe.
 //
-// The error is for a canceled ctx, a source whose root cannot be read, and options out of range; then the set is nil. The
+// The error is for a canceled ctx, a source whose root cannot be read, two sources with one label, and options out of range; then the set is nil. The
 // result depends only on the content of the sources and on o.
 func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error) {
 	var opts LoadOptions
@@ -90,10 +90,18 @@ func LoadFS(ctx context.Context, sources []Source, o *LoadOptions) (*Set, error)
 	opts.MaxDepth = cmp.Or(opts.MaxDepth, 5)
 	opts.MaxDirs = cmp.Or(opts.MaxDirs, 2000)
 	l := loader{o: opts}
+	labels := make(map[string]int)
 	for i, src := range sources {
 		if src.FS == nil {
 			return nil, fmt.Errorf("skill: load: source %d (%q) has no file system", i, src.Label)
 		}
+		label := path.Clean(src.Label) // as it stands in paths
+		if k, ok := labels[label]; ok {
+			return nil, fmt.Errorf("skill: load: sources %d and %d have the label %q, want one each", k, i, src.Label)
+		}
+		labels[label] = i
+	}
+	for _, src := range sources {
 		safe, unsafe := len(l.found), len(l.unsafe)
 		if err := l.walk(ctx, src); err != nil {
 			return nil, fmt.Errorf("skill: load: %w", err)

@@ -132,6 +132,12 @@ func TestLoadFSErrors(t *testing.T) {
 	if _, err := LoadFS(context.Background(), []Source{{"x", os.DirFS(filepath.Join(t.TempDir(), "absent"))}}, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent root: %v", err)
 	}
+	one := fstest.MapFS{"a/SKILL.md": skillFile("a", "1")}
+	for _, c := range [][2]string{{"", ""}, {"", "."}, {"x", "x"}, {"x/y", "x//y/"}} {
+		if _, err := LoadFS(context.Background(), []Source{{c[0], one}, {"other", one}, {c[1], one}}, nil); err == nil || !strings.Contains(err.Error(), "sources 0 and 2") {
+			t.Errorf("labels %q: %v, want an error that names both sources", c, err)
+		}
+	}
 	if _, err := LoadFS(context.Background(), []Source{{"x", nil}}, nil); err == nil {
 		t.Error("no file system: no error")
 	}

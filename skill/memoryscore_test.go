@@ -21,17 +21,17 @@ func TestMemoryScore(t *testing.T) {
 		want    MemoryScore
 		reason  string
 	}{
-		{[][]float64{x, y}, nil, MemoryScore{.4, .78125, .3125, true, []float64{.5, .3, .6, .2}}, "worked example: two skills"},
-		{[][]float64{x}, nil, MemoryScore{.2375, .592105, .140625, true, x}, "worked example: one skill"},
-		{[][]float64{x, y}, func(i, j int) bool { return i == 0 && j == 0 || i == 1 && j == 2 }, MemoryScore{.175, .75, .13125, true, []float64{.1, .3, .1, .2}},
+		{[][]float64{x, y}, nil, MemoryScore{.4, .78125, .3125, true, []float64{.5, .3, .6, .2}, .5, 0, 0}, "worked example: two skills"},
+		{[][]float64{x}, nil, MemoryScore{.2375, .592105, .140625, true, x, .25, 0, 0}, "worked example: one skill"},
+		{[][]float64{x, y}, func(i, j int) bool { return i == 0 && j == 0 || i == 1 && j == 2 }, MemoryScore{.175, .75, .13125, true, []float64{.1, .3, .1, .2}, 0, 0, 2},
 			"worked example: without the sources"},
-		{[][]float64{x, y}, func(_, j int) bool { return j == 2 }, MemoryScore{.25, .6, .15, true, []float64{.5, .3, 0, .2}}, "a task that no skill may serve counts as 0"},
-		{[][]float64{x, y}, func(int, int) bool { return true }, MemoryScore{0, 0, 0, true, make([]float64, 4)}, "no task left for any"},
-		{[][]float64{{-.5, -.1}, {-.2, .4}}, nil, MemoryScore{.2, .5, .1, true, []float64{0, .4}}, "negative similarities count as 0"},
-		{[][]float64{{0, 0}}, nil, MemoryScore{0, 0, 0, true, []float64{0, 0}}, "no match"},
-		{[][]float64{{.2, .2}}, nil, MemoryScore{.2, 1, .2, true, []float64{.2, .2}}, "all alike"},
-		{[][]float64{{.3}, {.7}}, nil, MemoryScore{.7, 1, .7, false, []float64{.7}}, "one task"},
-		{[][]float64{{-.3}}, nil, MemoryScore{0, 0, 0, false, []float64{0}}, "one task, no match"},
+		{[][]float64{x, y}, func(_, j int) bool { return j == 2 }, MemoryScore{.25, .6, .15, true, []float64{.5, .3, 0, .2}, .25, 0, 2}, "a task that no skill may serve counts as 0"},
+		{[][]float64{x, y}, func(int, int) bool { return true }, MemoryScore{0, 0, 0, true, make([]float64, 4), 0, 0, 8}, "no task left for any"},
+		{[][]float64{{-.5, -.1}, {-.2, .4}}, nil, MemoryScore{.2, .5, .1, true, []float64{0, .4}, .5, 0, 0}, "negative similarities count as 0"},
+		{[][]float64{{0, 0}}, nil, MemoryScore{0, 0, 0, true, []float64{0, 0}, 0, 0, 0}, "no match"},
+		{[][]float64{{.2, .2}}, nil, MemoryScore{.2, 1, .2, true, []float64{.2, .2}, 0, 0, 0}, "all alike"},
+		{[][]float64{{.3}, {.7}}, nil, MemoryScore{.7, 1, .7, false, []float64{.7}, 1, 0, 0}, "one task"},
+		{[][]float64{{-.3}}, nil, MemoryScore{0, 0, 0, false, []float64{0}, 0, 0, 0}, "one task, no match"},
 	} {
 		for _, kind := range kinds {
 			n := len(c.sims[0])
@@ -45,7 +45,7 @@ func TestMemoryScore(t *testing.T) {
 		}
 	}
 	rep, err := Score(context.Background(), []Skill{}, Tasks("a task", "another"), &ScoreOptions{Kind: KindNoiseFloored})
-	if diff := gocmp.Diff(MemoryScore{AbstractnessDefined: true, Best: []float64{0, 0}}, rep.Memory); err != nil || diff != "" || rep.NoiseFloor != 0 {
+	if diff := gocmp.Diff(MemoryScore{AbstractnessDefined: true, Best: []float64{0, 0}, Placebo: rep.Memory.Placebo}, rep.Memory); err != nil || diff != "" || rep.NoiseFloor != 0 {
 		t.Errorf("empty memory: %v, floor %g (-want +got):\n%s", err, rep.NoiseFloor, diff)
 	}
 }
@@ -130,19 +130,20 @@ func TestGranularityOnPublicTasks(t *testing.T) {
 		t.Fatalf("%d goals, %d traces, %d pieces", len(tasks), len(traces), len(pieces))
 	}
 	for _, c := range []struct {
-		skills         []*Document
-		median, memory float64
-		reason         string
+		skills                  []*Document
+		median, memory, covered float64
+		reason                  string
 	}{
-		{traces, 0.448, 0.2105, "whole traces"},
-		{pieces, 0.218, 0.344, "pieces"},
+		{traces, 0.448, 0.2105, 0.376, "whole traces"},
+		{pieces, 0.218, 0.344, 0.78, "pieces"},
 	} {
 		rep, err := Score(context.Background(), c.skills, tasks, &ScoreOptions{HoldOut: HoldOutGroup})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !near(rep.Summary.Median, c.median, 0.005) || !near(rep.Memory.Utility, c.memory, 0.005) {
-			t.Errorf("%s: median utility %.4f, of the memory %.4f, want %g and %g", c.reason, rep.Summary.Median, rep.Memory.Utility, c.median, c.memory)
+		if !near(rep.Summary.Median, c.median, 0.005) || !near(rep.Memory.Utility, c.memory, 0.005) || !near(rep.Memory.Covered, c.covered, 0.005) || !near(rep.Memory.Placebo, 0.027, 0.005) {
+			t.Errorf("%s: median utility %.4f, of the memory %.4f, covered %.4f, placebo %.4f, want %g, %g, %g and 0.027", c.reason, rep.Summary.Median,
+				rep.Memory.Utility, rep.Memory.Covered, rep.Memory.Placebo, c.median, c.memory, c.covered)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,8 +51,8 @@ type ParseOptions struct {
 // or not a map; a description that is missing, blank or no text; a name that is no text or cannot serve as a folder (it
 // leads elsewhere, starts with a dot, holds a control character or is a device on Windows); a key that occurs twice;
 // anchors, aliases, tags, merge keys and keys that are no text; more than 1,000 values, or nested deeper than 8; an
-// allowed-tools that is stated but would not be read: inside another value, as a map, or spelled differently
-// ("Allowed_Tools"). So a file with allowed-tools is never returned without them.
+// allowed-tools that is stated but would not be read: as a key of another value, such as the metadata, at the left margin of a quoted
+// text, as a map, or spelled differently ("Allowed_Tools"). So a file that states allowed-tools as a key is never returned without them.
 //
 // These are errors if o.Strict is set and otherwise warnings, with which the file is read as follows:
 //
@@ -469,12 +470,19 @@ func (p *parser) fields(fm *Frontmatter, root *yaml.Node) {
 		p.comments(k.Value, k, v)
 	}
 	if !toolsSeen {
+		lost := make(map[int]bool) // by line
 		// A quoted value over several lines can swallow the line of a restriction.
 		for i, l := range p.head.lines {
 			if toolsLine.MatchString(l) {
-				p.report(p.head.fence+1+i, SeverityError, "lost-allowed-tools", "allowed-tools",
-					"allowed-tools is stated here but read as part of another value")
+				lost[p.head.fence+1+i] = true
 			}
+		}
+		for i := 1; i < len(root.Content); i += 2 {
+			p.nestedTools(root.Content[i], lost)
+		}
+		for _, line := range slices.Sorted(maps.Keys(lost)) {
+			p.report(line, SeverityError, "lost-allowed-tools", "allowed-tools",
+				"allowed-tools is stated here but read as part of another value")
 		}
 	}
 	p.name(fm, nameLine)
@@ -498,6 +506,16 @@ func (p *parser) comments(field string, k, v *yaml.Node) {
 	}
 	if c != "" {
 		p.report(p.at(k.Line), SeverityWarning, "comment-cut", field, "value ends before %.80q; quote it if that is part of it", c)
+	}
+}
+
+// nestedTools adds the lines of the keys in a value that were meant as allowed-tools.
+func (p *parser) nestedTools(v *yaml.Node, lost map[int]bool) {
+	for i, c := range v.Content {
+		if v.Kind == yaml.MappingNode && i%2 == 0 && looksLikeTools(c.Value) {
+			lost[p.at(c.Line)] = true
+		}
+		p.nestedTools(c, lost)
 	}
 }
 

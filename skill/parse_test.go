@@ -183,6 +183,14 @@ func TestParse(t *testing.T) {
 		{"tools misspelled", doc("name: a", "description: x", "Allowed_Tools: Read"), "4 lost-allowed-tools!", "4 lost-allowed-tools!", nil, "a restriction that no reader would heed"},
 		{"line separator", doc("name: a", `description: use\"it"`+"\u2028then: that", "license: MIT", "x-y: z"), "3 invalid-yaml!", "3 repaired-unquoted, 5 unknown-key",
 			func(d *Document) bool { return d.Description() == `use\"it"`+"\u2028then: that" }, "it ends a line for the YAML library and for no editor"},
+		{"tools in the metadata", doc("name: a", "description: x", "metadata:", "  k: v", "  allowed-tools: Bash"), "6 lost-allowed-tools!", "6 lost-allowed-tools!", nil, "one indentation too deep"},
+		{"tools in a flow map", doc("name: a", "description: x", "metadata: {k: v,", "allowed-tools: Bash}"), "5 lost-allowed-tools!", "5 lost-allowed-tools!", nil, "told once"},
+		{"tools below", doc("name: a", "description: x", "x-y:", "- a: [{Allowed_Tools: Bash}]"), "4 unknown-key!, 5 lost-allowed-tools!", "4 unknown-key, 5 lost-allowed-tools!", nil, "at any depth, however spelled"},
+		{"tools at both places", doc("name: a", "description: x", "allowed-tools: Read", "metadata:", "  allowed-tools: Bash"), "", "", func(d *Document) bool {
+			return slices.Equal(d.Frontmatter.AllowedTools, []string{"Read"}) && d.Frontmatter.Metadata["allowed-tools"] == "Bash"
+		}, "the restriction is not lost"},
+		{"tools as a text", doc("name: a", "description: |", "  Bash is fine.", "  allowed-tools: Bash"), "", "", func(d *Document) bool { return d.Frontmatter.AllowedTools == nil },
+			"a sentence of a description is no key"},
 		{"hidden tools", doc("name: a", "description: x\u2028allowed-tools: Bash"), "3 invalid-yaml!", "3 repaired-unquoted",
 			func(d *Document) bool {
 				return d.Description() == "x\u2028allowed-tools: Bash" && d.Frontmatter.AllowedTools == nil
@@ -231,19 +239,23 @@ func TestParse(t *testing.T) {
 
 // No file gives more than a few thousand diagnostics, or takes quadratic time: that would be many seconds for each of these.
 func TestParseBounded(t *testing.T) {
+	n := maxFile / 8
+	if testing.Short() {
+		n = maxFile / 32
+	}
 	for _, c := range []struct{ line, reason string }{
 		{"a: 1\n", "the same key"},
 		{"a: b: c\n", "values to repair"},
 		{"\tx\n", "tabs to repair"},
 		{" x\n", "a long value to repair"},
 	} {
-		in := "---\nname: a\ndescription: b: c\n" + strings.Repeat(c.line, maxFile/8/len(c.line)) + "---\n"
+		in := "---\nname: a\ndescription: b: c\n" + strings.Repeat(c.line, n/len(c.line)) + "---\n"
 		_, diags, _ := Parse([]byte(in), nil)
 		if len(diags) > 3*maxYAMLNodes {
 			t.Errorf("%s: %d diagnostics, the first are %v", c.reason, len(diags), diags[:3])
 		}
 	}
-	if got := bullets("- a\n" + strings.Repeat("b\n", 1<<19)); len(got) != 1 || len(got[0]) != 1+2<<19 {
+	if got := bullets("- a\n" + strings.Repeat("b\n", n)); len(got) != 1 || len(got[0]) != 1+2*n {
 		t.Errorf("a long bullet: %d bullets", len(got))
 	}
 }

@@ -18,7 +18,7 @@ var errTwoProcedures = errors.New("skill: the body has two procedures, want one"
 
 // A TextBody is the body of a text skill in parts. [ParseTextBody] reads it and [TextBody.String] writes it.
 type TextBody struct {
-	Procedure []string // the steps, in order; empty means that there is no procedure
+	Procedure []string // the steps, in order, one that was taken several times in a row with " (repeat)" at its end; empty means that there is none
 	Notes     []string // what else is worth knowing, in order
 }
 
@@ -33,7 +33,8 @@ func ParseTextBody(body string) TextBody {
 }
 
 // String returns the body in canonical form: a bullet with the procedure if there is one, then one for each note. It reads
-// back as b if b came from [ParseTextBody]; otherwise line breaks and empty texts are gone and an arrow in a step is "=>".
+// back as b if b came from [ParseTextBody]; otherwise line breaks and empty texts are gone and an arrow in a step is "=>". Without a Procedure
+// the first note that starts with "procedure:" and has steps reads back as one.
 func (b TextBody) String() string {
 	var s strings.Builder
 	steps := make([]string, 0, len(b.Procedure))
@@ -52,10 +53,6 @@ func (b TextBody) String() string {
 	}
 	return s.String()
 }
-
-// Procedure returns the steps of a text skill, read from its body by [ParseTextBody]. Nil means that there is none. A step that
-// was taken several times in a row ends in " (repeat)".
-func Procedure(body string) []string { return ParseTextBody(body).Procedure }
 
 // readTextBody is ParseTextBody with errTwoProcedures for what induction does not accept. The body is read all the same.
 func readTextBody(body string) (TextBody, error) {

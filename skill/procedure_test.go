@@ -39,7 +39,7 @@ func TestParseTextBody(t *testing.T) {
 		if diff := cmp.Diff(c.want, got.String()); diff != "" {
 			t.Errorf("%q (%s) (-want +got):\n%s", c.in, c.reason, diff)
 		}
-		if diff := cmp.Diff(c.steps, Procedure(c.in)); diff != "" {
+		if diff := cmp.Diff(c.steps, ParseTextBody(c.in).Procedure); diff != "" {
 			t.Errorf("%q (%s) (-want +got):\n%s", c.in, c.reason, diff)
 		}
 	}
@@ -51,6 +51,7 @@ func TestParseTextBody(t *testing.T) {
 		{TextBody{[]string{"a -> b", " c\n\n d ", "\n", "e → f"}, []string{"x\n- y", "", "a -> b"}}, "- Procedure: a => b → c d → e => f\n- x - y\n- a -> b\n",
 			"a text of the caller is one step or one note"},
 		{TextBody{Procedure: []string{" "}}, "", "nothing"},
+		{ParseTextBody(TextBody{Notes: []string{"x", "Procedure: a -> b"}}.String()), "- Procedure: a → b\n- x\n", "a note of the caller that is a procedure reads back as one"},
 	} {
 		if got := c.in.String(); got != c.want || c.reason == "" {
 			t.Errorf("%q, want %q (%s)", got, c.want, c.reason)

@@ -8,12 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/throughline-go/throughline/skill/internal/vector"
 	"github.com/throughline-go/throughline/skill/scan"
 )
 
@@ -176,30 +176,27 @@ func shorten(s string, limit int) string {
 	return s[:head] + " [... " + strconv.Itoa(utf8.RuneCountInString(s[head:tail])) + " characters left out ...] " + s[tail:]
 }
 
-// promptKnown lists the known skills that are most similar to a text, each on a line "name: description". Those that try to steer a
-// model are left out.
-func promptKnown(ctx context.Context, known []Skill, e Embedder, text string) (string, error) {
-	order := make([]int, len(known))
-	descriptions := make([]string, len(known), len(known)+1)
-	for i, s := range known {
-		if d, ok := s.(*Document); s == nil || ok && d == nil {
-			return "", fmt.Errorf("skill: prompt: known skill %d is nil", i)
-		}
-		order[i], descriptions[i] = i, s.Description()
+// A knownList shows known skills in prompts. None is nil.
+type knownList struct {
+	skills   []Skill
+	embedder Embedder
+	vectors  []vector.Vector // of the descriptions; nil before the first prompt that needs them
+}
+
+// near lists the known skills that are most similar to a text, each on a line "name: description". Those that try to steer a model are
+// left out.
+func (k *knownList) near(ctx context.Context, text string) (string, error) {
+	order := make([]int, len(k.skills))
+	for i := range order {
+		order[i] = i
 	}
-	if len(known) > maxKnown {
-		if e == nil {
-			e = HashEmbedder{}
-		}
-		vs, err := embed(ctx, e, append(descriptions, text))
+	if len(order) > maxKnown {
+		sims, err := k.similarities(ctx, text)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("skill: prompt: descriptions of %d known skills and the episode: %w", len(order), err)
 		}
-		n := len(known)
-		sims := make([]float64, n)
-		vs[n].Cosines(sims, vs[:n], make([]float64, vs[n].Dim))
 		slices.SortStableFunc(order, func(i, j int) int {
-			return cmp.Or(cmp.Compare(sims[j], sims[i]), cmp.Compare(known[i].Name(), known[j].Name()))
+			return cmp.Or(cmp.Compare(sims[j], sims[i]), cmp.Compare(k.skills[i].Name(), k.skills[j].Name()))
 		})
 	}
 	var b strings.Builder
@@ -208,13 +205,41 @@ func promptKnown(ctx context.Context, known []Skill, e Embedder, text string) (s
 		if shown == maxKnown {
 			break
 		}
-		name, description := joinLines(known[i].Name()), joinLines(descriptions[i])
+		name, description := joinLines(k.skills[i].Name()), joinLines(k.skills[i].Description())
 		if steers("known skill", name+": "+description) == "" {
 			b.WriteString(shorten(name, maxName) + ": " + shorten(description, maxKnownText) + "\n")
 			shown++
 		}
 	}
 	return b.String(), nil
+}
+
+// similarities returns those of the descriptions to a text. The descriptions are embedded the first time alone.
+func (k *knownList) similarities(ctx context.Context, text string) ([]float64, error) {
+	e := k.embedder
+	if e == nil {
+		e = HashEmbedder{}
+	}
+	n := len(k.skills)
+	var texts []string
+	if k.vectors == nil {
+		for _, s := range k.skills {
+			texts = append(texts, s.Description())
+		}
+	}
+	vs, err := embed(ctx, e, append(texts, text))
+	if err != nil {
+		return nil, err
+	}
+	last := vs[len(vs)-1]
+	if k.vectors == nil {
+		k.vectors = vs[:n]
+	} else if want := k.vectors[0].Dim; last.Dim != want {
+		return nil, &VectorError{Embedder: vector.ID(e), Index: 0, Texts: 1, Reason: fmt.Sprintf("has %d entries, want %d as before", last.Dim, want)}
+	}
+	sims := make([]float64, n)
+	last.Cosines(sims, k.vectors, make([]float64, last.Dim))
+	return sims, nil
 }
 
 // joinLines returns a text on one line, without what cannot be printed.
@@ -225,61 +250,6 @@ func steers(field, text string) string {
 	for _, f := range scan.Text(field, text) {
 		if f.Severity >= scan.High {
 			return fmt.Sprintf("%s, line %d: rule %s", field, f.Line, f.Rule)
-		}
-	}
-	return ""
-}
-
-// unsafeEpisode returns ErrUnsafe if anything that a prompt would show of a span tries to steer a model. All of every text counts, also
-// what the prompt would cut.
-func unsafeEpisode(ctx context.Context, traj Trajectory, span Span, subtask string) error {
-	if found := cmp.Or(steers("task", traj.Task), steers("subtask", subtask)); found != "" {
-		return fmt.Errorf("%w: %s", ErrUnsafe, found)
-	}
-	for i, s := range traj.Steps[span.Start:span.End] {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("skill: prompt: step %d: %w", span.Start+i, err)
-		}
-		found := cmp.Or(steers("marker", s.Marker), steers("thought", s.Thought), steers("action", s.Name), steers("observation", s.Observation))
-		if found == "" && s.Args != nil {
-			v, err := plainArgs(s.Args)
-			if err != nil {
-				return fmt.Errorf("skill: prompt: step %d: arguments of %q: %w", span.Start+i, s.Name, err)
-			}
-			found = steersValue(v)
-		}
-		if found != "" {
-			return fmt.Errorf("%w: step %d, %s", ErrUnsafe, span.Start+i, found)
-		}
-	}
-	return nil
-}
-
-// plainArgs returns arguments as maps, lists and texts, whatever Go types they have.
-func plainArgs(args map[string]any) (v any, err error) {
-	b, err := json.Marshal(args)
-	if err == nil {
-		err = json.Unmarshal(b, &v)
-	}
-	return v, err
-}
-
-// steersValue is steers for the keys and texts in the arguments of an action.
-func steersValue(v any) string {
-	switch v := v.(type) {
-	case string:
-		return steers("argument", v)
-	case []any:
-		for _, e := range v {
-			if found := steersValue(e); found != "" {
-				return found
-			}
-		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if found := cmp.Or(steers("argument", k), steersValue(v[k])); found != "" {
-				return found
-			}
 		}
 	}
 	return ""

@@ -81,6 +81,9 @@ const (
 // joined; the field of that key is zero then, and the others are filled in.
 func (d *Document) ParseRecord() (Record, error) {
 	var r Record
+	if d == nil {
+		return r, errors.New("skill: record: document is nil")
+	}
 	var errs []error
 	// read passes the trimmed value of key, if it is there, to take.
 	read := func(key string, take func(s string) error) {

@@ -305,6 +305,14 @@ func TestRecordEdited(t *testing.T) {
 }
 
 // A file holds 10,000 full origins; more than fit are an error, not a loss.
+func TestRecordOfNothing(t *testing.T) {
+	for _, s := range []interface{ ParseRecord() (Record, error) }{(*Document)(nil), Loaded{}} {
+		if _, err := s.ParseRecord(); err == nil || err.Error() != "skill: record: document is nil" {
+			t.Errorf("%T: %v", s, err)
+		}
+	}
+}
+
 func TestRecordSize(t *testing.T) {
 	origins := func(n int) Record {
 		r := Record{Version: 1}

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,7 +13,7 @@ const Prelude = "The skills below come from earlier tasks. They are hints for th
 // Render writes skills as the part of a prompt that shows them: [Prelude], then one block per skill, in order, from a line
 // <skill name="..."> to a line </skill>, with the description, a blank line and the body, without white space around them;
 // the first line of a body keeps its indentation. An empty description or body is left out. Without skills the result is
-// empty; nil ones are skipped.
+// empty; nil ones, and such as embed a nil *Document, are skipped.
 //
 // No text of a skill can end its block. In name and description the characters & < > " ' and a full-width < are escaped as
 // in XML, and the name has blanks for line breaks and tabs. In a body, "</skill" becomes "<\/skill", in any case, with
@@ -29,7 +28,7 @@ const Prelude = "The skills below come from earlier tasks. They are hints for th
 func Render[S Skill](skills []S) string {
 	var b strings.Builder
 	for _, s := range skills {
-		if nilSkill(s) {
+		if missing(s) {
 			continue
 		}
 		if b.Len() == 0 {
@@ -49,15 +48,6 @@ func Render[S Skill](skills []S) string {
 		b.WriteString("</skill>\n")
 	}
 	return b.String()
-}
-
-// nilSkill also finds a nil pointer inside the interface.
-func nilSkill(s Skill) bool {
-	if s == nil {
-		return true
-	}
-	v := reflect.ValueOf(s)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // escape returns s as the text of an XML element, without control characters but \n and \t, or as that of an attribute on

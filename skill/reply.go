@@ -20,7 +20,7 @@ const (
 // ask calls a language model until use accepts a reply, at most retries+1 times. From the second call on the prompt ends with what was
 // wrong with the reply before. use reports why it does not accept a reply; final ends the calls with that error as it is.
 //
-// refused holds what was wrong with replies, in order. After the last one the error wraps ErrReply and joins refused; the own error of
+// refused holds what was wrong with replies, in order. After the last one the error wraps ErrReply and all of refused; the own error of
 // the model and that of ctx end the calls at once.
 func ask(ctx context.Context, model func(ctx context.Context, prompt string) (string, error), prompt string, retries *int,
 	use func(reply string) (final bool, err error)) (refused []error, err error) {
@@ -44,16 +44,44 @@ func ask(ctx context.Context, model func(ctx context.Context, prompt string) (st
 		if err == nil || final {
 			return refused, err
 		}
-		refused = append(refused, fmt.Errorf("skill: reply %d: %w", n, err))
+		refused = append(refused, &replyError{n, err})
 		if n > left {
-			return refused, fmt.Errorf("%w: %w", ErrReply, errors.Join(refused...))
+			return refused, &refusal{refused}
 		}
-		why, err := promptJSON(shorten(strings.TrimPrefix(err.Error(), "skill: "), maxFeedback))
+		why, err := promptJSON(shorten(bare(err), maxFeedback))
 		if err != nil {
 			return refused, err
 		}
 		feedback = "\nYour last reply could not be used. What was wrong with it: " + why + "\nReply again, in the format above.\n"
 	}
+}
+
+// A replyError says what was wrong with one reply, counted from 1.
+type replyError struct {
+	n   int
+	err error
+}
+
+func (e *replyError) Error() string { return fmt.Sprintf("skill: reply %d: %s", e.n, bare(e.err)) }
+
+func (e *replyError) Unwrap() error { return e.err }
+
+// A refusal is ErrReply with what was wrong with each reply.
+type refusal struct{ refused []error }
+
+func (e *refusal) Error() string {
+	var why []string
+	for _, err := range e.refused {
+		why = append(why, bare(err))
+	}
+	return ErrReply.Error() + ": " + strings.Join(why, "; ")
+}
+
+func (e *refusal) Unwrap() []error { return append([]error{ErrReply}, e.refused...) }
+
+// bare returns the text of an error, which can be one of several, without the prefix of the package.
+func bare(err error) string {
+	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "skill: "), "\nskill: ", "; ")
 }
 
 // An object is a JSON object with its keys in order.

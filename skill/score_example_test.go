@@ -28,7 +28,8 @@ func ExampleScore() {
 	// median 0.61, placebo 0.60: passed
 }
 
-// The memory is rated as a whole, too, and no skill is credited for the task that it was made from.
+// The memory is rated as a whole, too, and no skill is credited for the task that it was made from. Here the only skill serves one
+// other task of two: what to expect of it is in the numbers with the task held out.
 func ExampleScore_memory() {
 	call := func(name string) skill.Step { return skill.Step{Name: name, Args: map[string]any{}} }
 	tasks := []skill.Task{
@@ -48,11 +49,13 @@ func ExampleScore_memory() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("utility %.2f, tasks served %.2f\n", report.Memory.Utility, report.Memory.Best)
+		m := report.Memory
+		fmt.Printf("hold out %v: utility %.2f (off topic %.2f), covered %.2f of the tasks, served %.2f, pairs left out: %d\n",
+			hold, m.Utility, m.Placebo, m.Covered, m.Best, m.HeldOut)
 	}
 	// Output:
-	// utility 0.26, tasks served [1.00 0.46 0.00]
-	// utility 0.05, tasks served [0.00 0.46 0.00]
+	// hold out none: utility 0.26 (off topic 0.07), covered 0.67 of the tasks, served [1.00 0.46 0.00], pairs left out: 0
+	// hold out task: utility 0.05 (off topic 0.07), covered 0.33 of the tasks, served [0.00 0.46 0.00], pairs left out: 1
 }
 
 func ExampleScoreMatrix() {

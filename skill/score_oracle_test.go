@@ -22,6 +22,8 @@ type oracle struct {
 	kind        ScoreKind
 	temperature float64
 	floor       *float64
+	minSim      float64
+	offTopic    [][]float64 // text by task; nil if they are not known
 }
 
 // left returns the similarities that count for skill i.
@@ -107,7 +109,7 @@ func (o oracle) score(i int) SkillScore {
 			s.Nearest = j
 		}
 	}
-	s.Retrievable = s.MaxSim > 0.3
+	s.Retrievable = s.MaxSim > o.minSim
 	s.AbstractnessDefined = len(c) > 1
 	s.Defined = true
 	switch o.kind {
@@ -158,6 +160,22 @@ func (o oracle) memory(tasks int) MemoryScore {
 	}
 	m.Specificity, m.Abstractness = total(m.Best)/float64(tasks), giniShare(m.Best)
 	m.Utility = m.Specificity * m.Abstractness
+	for j := range tasks {
+		found := false
+		for i := range o.sims {
+			if o.excluded(i, j) || o.heldOut(i, j) {
+				m.HeldOut++
+			} else {
+				found = found || o.sims[i][j] > o.minSim
+			}
+		}
+		if found {
+			m.Covered += 1 / float64(tasks)
+		}
+	}
+	if o.offTopic != nil {
+		m.Placebo = oracle{sims: o.offTopic, excluded: no, heldOut: no}.memory(tasks).Utility
+	}
 	return m
 }
 
@@ -226,7 +244,7 @@ func no(int, int) bool { return false }
 func TestScoreMatrixMatchesOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sims, pairs := genMatrix(t)
-		o := oracle{sims: sims, pairs: [][]float64{pairs}, excluded: no, heldOut: no,
+		o := oracle{sims: sims, pairs: [][]float64{pairs}, excluded: no, heldOut: no, minSim: rapid.SampledFrom([]float64{-1, -0.25, 0, 0.3, 1}).Draw(t, "min sim"),
 			kind: rapid.SampledFrom(kinds).Draw(t, "kind"), temperature: rapid.Float64Range(0.01, 2).Draw(t, "temperature")}
 		if rapid.Bool().Draw(t, "given floor") {
 			o.floor = new(rapid.Float64Range(0, 1).Draw(t, "floor"))
@@ -235,7 +253,9 @@ func TestScoreMatrixMatchesOracle(t *testing.T) {
 			o.excluded = mask(t, "excluded", len(sims), len(sims[0]))
 		}
 		before := fmt.Sprint(sims, pairs)
-		rep, err := ScoreMatrix(sims, pairs, &ScoreOptions{Kind: o.kind, Temperature: o.temperature, NoiseFloor: o.floor, Exclude: o.excluded})
+		rep, err := ScoreMatrix(sims, pairs, &ScoreOptions{
+			Kind: o.kind, Temperature: o.temperature, NoiseFloor: o.floor, Exclude: o.excluded, MinSim: &o.minSim,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +339,7 @@ func TestScoreMatchesOracle(t *testing.T) {
 			return false
 		}
 		anyOf := func(k int, f func(j int) bool) bool { return slices.ContainsFunc(sets[k], f) }
-		o := oracle{kind: so.Kind, temperature: so.Temperature,
+		o := oracle{kind: so.Kind, temperature: so.Temperature, minSim: 0.3,
 			excluded: func(i, k int) bool {
 				return anyOf(k, func(j int) bool { return so.Exclude(i, j) || so.ExcludeSources && source(i, j, false) })
 			},
@@ -334,6 +354,14 @@ func TestScoreMatchesOracle(t *testing.T) {
 				row = append(row, dot(sv[i], tv[set[0]]))
 			}
 			o.sims = append(o.sims, row)
+		}
+		pv, _ := so.Embedder.Embed(context.Background(), placeboTexts[:])
+		for _, v := range pv {
+			var row []float64
+			for _, set := range sets {
+				row = append(row, dot(v, tv[set[0]]))
+			}
+			o.offTopic = append(o.offTopic, row)
 		}
 		o.pairs = [][]float64{nil}
 		for a := range sets {
@@ -487,7 +515,7 @@ func TestScalingLaw(t *testing.T) {
 			if diff := gocmp.Diff(want.Skills, got.Skills, approx, cmpopts.IgnoreFields(SkillScore{}, "Retrievable", "Gated")); diff != "" {
 				t.Fatalf("%v, scaled by %g (-want +got):\n%s", o.Kind, a, diff)
 			}
-			if diff := gocmp.Diff(want.Memory, got.Memory, approx, cmpopts.IgnoreFields(MemoryScore{}, "Best")); diff != "" {
+			if diff := gocmp.Diff(want.Memory, got.Memory, approx, cmpopts.IgnoreFields(MemoryScore{}, "Best", "Covered")); diff != "" {
 				t.Fatalf("memory, scaled by %g (-want +got):\n%s", a, diff)
 			}
 		}

@@ -104,6 +104,13 @@ func TestScoreErrors(t *testing.T) {
 		{[][]float64{{0, 0}, {0, nan}}, one, &ScoreOptions{Kind: KindNoiseFloored}, "sims[1][1] is NaN", "not a number, while the floor is found"},
 		{[][]float64{{0, 0}}, one, &ScoreOptions{MaxExactTasks: 1}, "MaxExactTasks is 1", "all faults are named"},
 		{[][]float64{{0, 0}}, one, &ScoreOptions{MaxExactTasks: 1, PairSamples: -1}, "PairSamples is -1", "all faults are named"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{PairSamples: math.MaxInt}, "PairSamples is 9223372036854775807, want 1 to 100000000", "no room for as many"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{Embedder: HashEmbedder{}}, "Embedder is set, but a matrix has no texts", "not honoured"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{TextOf: Skill.Body}, "TextOf is set", "not honoured"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{DedupTasks: true}, "DedupTasks is set", "not honoured"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{MaxExactTasks: 2}, "MaxExactTasks is set", "not honoured"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{PairSamples: 2}, "PairSamples is set", "not honoured"},
+		{[][]float64{{0, 0}}, one, &ScoreOptions{PairSamples: 2, Rand: rand.New(rand.NewPCG(1, 2))}, "Rand is set", "not honoured, all named"},
 	} {
 		rep, err := ScoreMatrix(c.sims, c.pairs, c.o)
 		if rep != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -249,8 +256,11 @@ func TestPlaceboOnPublicTasks(t *testing.T) {
 	if err != nil || len(tasks) != 190 {
 		t.Fatal(len(tasks), err)
 	}
-	if !near(rep.Summary.Placebo, 0.896, 0.005) || rep.Summary.Median != rep.Summary.Placebo || rep.Summary.Status != StatusUnreliable {
-		t.Errorf("summary %+v, want a placebo of 0.896 and the status unreliable", rep.Summary)
+	if !near(rep.Summary.Placebo, 0.896, 0.005) || rep.Summary.Median != rep.Summary.Placebo || rep.Summary.Status != StatusUnretrievable {
+		t.Errorf("summary %+v, want a placebo of 0.896 and the status unretrievable", rep.Summary)
+	}
+	if m := rep.Memory; m.Covered != 0 || !near(m.Utility, 0.039, 0.001) || m.Placebo != m.Utility {
+		t.Errorf("memory %g, covered %g, placebo %g, want 0.039, 0 and the same", m.Utility, m.Covered, m.Placebo)
 	}
 	for i, s := range rep.Skills {
 		if s.MaxSim >= 0.23 || s.Gated != 0 {

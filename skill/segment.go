@@ -59,7 +59,7 @@ func (e *SegmentError) Error() string {
 //     the number of steps. Its spans stay as they are, however short. A list that breaks this is a [*SegmentError] and
 //     never mended: the model is asked again with what was wrong, and after Retries the next rules decide, or with
 //     NoFallback the error, which wraps [ErrReply].
-//  4. A step with a Marker opens a span; steps before the first marker make one too.
+//  4. A step with a Marker that is not blank opens a span; steps before the first marker make one too.
 //  5. Otherwise a span ends, once it has MinActions actions, where the kind of action changes (of a tool "app.call" the
 //     app, else the whole name; of a free text the first word) and either both are tools with an app or the new action
 //     shares no literal with the span; and at MaxActions actions.
@@ -168,8 +168,7 @@ task could need as well is better than one that fits this task alone; a single s
 func generateSpans(ctx context.Context, traj Trajectory, model func(context.Context, string) (string, error),
 	retries *int) (spans []Span, unused, err error) {
 	n := len(traj.Steps)
-	whole := Span{0, n}
-	if err := unsafeEpisode(ctx, traj, whole, ""); err != nil {
+	if err := unsafeEpisode(ctx, traj); err != nil {
 		if errors.Is(err, ErrUnsafe) {
 			return nil, err, nil
 		}
@@ -200,6 +199,32 @@ func generateSpans(ctx context.Context, traj Trajectory, model func(context.Cont
 		return nil, err, nil
 	}
 	return spans, nil, err
+}
+
+// unsafeEpisode returns ErrUnsafe if anything of an episode tries to steer a model, also what a prompt would cut.
+func unsafeEpisode(ctx context.Context, traj Trajectory) error {
+	if found := steers("task", traj.Task); found != "" {
+		return fmt.Errorf("%w: %s", ErrUnsafe, found)
+	}
+	for i, s := range traj.Steps {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("skill: segment: step %d: %w", i, err)
+		}
+		args, err := sortedArgs(s.Args)
+		if err != nil {
+			return fmt.Errorf("skill: segment: step %d: arguments of %.80q: %w", i, s.Name, err)
+		}
+		found := ""
+		eachText(s, args, func(field, text string) {
+			if found == "" {
+				found = steers(field, text)
+			}
+		})
+		if found != "" {
+			return fmt.Errorf("%w: step %d, %s", ErrUnsafe, i, found)
+		}
+	}
+	return nil
 }
 
 // segmentPrompt writes the prompt for the starts of the spans. It is a *SegmentError if not every step can be shown.
@@ -292,7 +317,7 @@ func checkSpans(spans []Span, steps int) error {
 func markerStarts(steps []Step) []int {
 	var starts []int
 	for i, s := range steps {
-		if s.Marker != "" {
+		if !blank(s.Marker) {
 			starts = append(starts, i)
 		}
 	}
@@ -364,7 +389,12 @@ func mergeShort(steps []Step, starts []int, minActions int) []Span {
 
 // isAction tells a step with an action from a thought alone.
 func isAction(s Step) bool {
-	return strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsControl(r) })
+	return !blank(s.Name)
+}
+
+// blank tells whether a text has nothing but white space and control characters.
+func blank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsControl(r) })
 }
 
 // actionKey returns the kind of an action.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -39,6 +40,7 @@ func TestSegment(t *testing.T) {
 		{"tools", tool("get", "set", "get", "set"), nil, []Span{{0, 4}}, "no app: shared arguments hold a span together"},
 		{"no steps", Trajectory{}, nil, nil, "nothing to cut"},
 		{"one step", free("a"), nil, []Span{{0, 1}}, "a sole span may be short"},
+		{"blank markers", Trajectory{Steps: []Step{{Name: "go a", Marker: " "}, {Name: "go b"}, {Name: "go c", Marker: "\x00\n"}, {Name: "go d"}}}, nil, []Span{{0, 4}}, "they open nothing"},
 		{"task level", kitchen, &SegmentOptions{TaskLevel: true}, []Span{{0, 7}}, "one span with everything"},
 		{"markers", marked, nil, []Span{{0, 4}, {4, 6}}, "the leading span of one action joins the next"},
 		{"markers, all long enough", marked, &SegmentOptions{MinActions: 1}, []Span{{0, 1}, {1, 4}, {4, 6}}, "steps before the first marker make a span"},
@@ -142,10 +144,11 @@ func segmentSlowly(steps []Step, minActions, maxActions int) []Span {
 	}
 	opens := make([]bool, len(steps)) // a span starts at this step
 	opens[0] = true
-	marked := slices.ContainsFunc(steps, func(s Step) bool { return s.Marker != "" })
+	hidden := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	marked := slices.ContainsFunc(steps, func(s Step) bool { return strings.TrimFunc(s.Marker, hidden) != "" })
 	for i, s := range steps {
 		if marked {
-			opens[i] = opens[i] || s.Marker != ""
+			opens[i] = opens[i] || strings.TrimFunc(s.Marker, hidden) != ""
 			continue
 		}
 		if !isAction(s) {

@@ -1,6 +1,9 @@
 package skill
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+)
 
 // A HoldOut says which tasks a skill is not credited for in a [MemoryScore], because it was made from them or from their
 // like. They are found by the task IDs and groups in the origins of its [Record].
@@ -11,6 +14,19 @@ const (
 	HoldOutGroup                // these, and all tasks of their groups
 	HoldOutNone                 // none
 )
+
+// String returns "task", "group" or "none".
+func (h HoldOut) String() string {
+	switch h {
+	case HoldOutTask:
+		return "task"
+	case HoldOutGroup:
+		return "group"
+	case HoldOutNone:
+		return "none"
+	}
+	return fmt.Sprintf("HoldOut(%d)", int(h))
+}
 
 // self lets [missing] reach the document that a type embeds.
 func (d *Document) self() *Document { return d }

@@ -24,14 +24,16 @@ var placeboTexts = [12]string{
 	"date rock layers with zircon",
 }
 
-// A Status says how far the utilities of a [Report] can be trusted.
+// A Status says how far the utilities of a [Report] can be trusted, skill by skill. It says nothing about how well the tasks are served:
+// SkillScore.Gated and Report.Memory do.
 type Status int
 
 const (
-	StatusUndefined  Status = iota // no skill has a defined utility
-	StatusUnchecked                // the texts are not known, so there is no placebo
-	StatusPassed                   // the median utility is above the placebo
-	StatusUnreliable               // texts that are off topic score as well: read Gated instead of Utility
+	StatusUndefined     Status = iota // no skill has a defined utility
+	StatusUnchecked                   // the texts are not known, so there is no placebo
+	StatusPassed                      // the median utility is above the placebo, and some skill is retrievable; others may be off topic all the same
+	StatusUnreliable                  // texts that are off topic score as well: read Gated and Report.Memory instead of Utility
+	StatusUnretrievable               // no scored skill would be found for any task, whatever its utility: the memory may be off topic as a whole
 )
 
 // String returns the status in words.
@@ -44,12 +46,15 @@ func (s Status) String() string {
 	case StatusPassed:
 		return "passed"
 	case StatusUnreliable:
-		return "unreliable: off-topic texts score as well, read Gated"
+		return "unreliable: off-topic texts score as well, read Gated and Memory"
+	case StatusUnretrievable:
+		return "unretrievable: no task would find a skill, read Gated and Memory"
 	}
 	return fmt.Sprintf("Status(%d)", int(s))
 }
 
-// A Summary describes the utilities of a memory. The paper reports the median. Skills whose utility is not defined and
+// A Summary describes the utilities of a memory, skill by skill; what the skills do together is in Report.Memory. The paper reports the
+// median. Skills whose utility is not defined and
 // those with an empty text are left out of all numbers but Count; if nothing is left, Defined is false and the numbers
 // are 0 and mean nothing.
 type Summary struct {
@@ -61,9 +66,9 @@ type Summary struct {
 	Min, Max     float64
 	Q1, Q3       float64 // quartiles, linear between ranks
 	Retrievable  float64 // share of the scored skills
-	GatedMedian  float64
+	GatedMedian  float64 // 0 if half of the scored skills or more are not retrievable
 
-	Placebo float64 // median utility of 12 fixed off-topic texts under the same embedder, tasks and kind; 0 if unchecked
+	Placebo float64 // median utility of 12 fixed off-topic texts under the same embedder, tasks and kind; 0 if the texts are not known
 	Status  Status
 }
 
@@ -107,6 +112,8 @@ func summarize(scores, offTopic []SkillScore) (Summary, error) {
 	s.Q1, s.Q3 = quantile(utility, 0.25), quantile(utility, 0.75)
 	s.GatedMedian = quantile(gated, 0.5)
 	switch {
+	case s.Retrievable == 0:
+		s.Status = StatusUnretrievable
 	case len(placebo) == 0:
 		s.Status = StatusUnchecked
 	case s.Placebo >= s.Median:

@@ -37,7 +37,8 @@ type Task struct {
 	Group string `json:"group,omitempty"` // template or type of the task, for held-out statistics; empty means none
 }
 
-// Tasks returns one task per text, without an ID.
+// Tasks returns one task per text, without an ID. Origins name tasks by ID, so [Score] finds no source of a skill among them: nothing is
+// held out, and a skill is credited for the very task that it was made from.
 func Tasks(texts ...string) []Task {
 	tasks := make([]Task, len(texts))
 	for i, t := range texts {
@@ -51,10 +52,10 @@ func Tasks(texts ...string) []Task {
 type Step struct {
 	Thought     string         `json:"thought,omitempty"`
 	Name        string         `json:"name,omitempty"` // empty for a step that is a thought alone
-	Args        map[string]any `json:"args,omitempty"` // JSON values; not nil for a structured action
+	Args        map[string]any `json:"args,omitzero"`  // JSON values; not nil for a structured action
 	Observation string         `json:"observation,omitempty"`
 	Err         bool           `json:"err,omitempty"`    // the action was refused
-	Marker      string         `json:"marker,omitempty"` // text of the subtask that this step opens; empty means it opens none
+	Marker      string         `json:"marker,omitempty"` // text of the subtask that this step opens; blank means it opens none
 }
 
 // A Trajectory is one finished episode of one task.
@@ -84,7 +85,7 @@ const (
 type Format int
 
 const (
-	FormatText Format = iota // a procedure and notes, read by [Procedure]
+	FormatText Format = iota // a procedure and notes, read by [ParseTextBody]
 	FormatCode               // a function in a fenced block, read by [Code]
 )
 

@@ -25,7 +25,7 @@ type Bin struct {
 //
 // A negative n, unusable outcomes (see [Relate]) and a number that is NaN or infinite are errors. The cost is O(m log m) for
 // m outcomes.
-func Bins(outcomes []Outcome, n int, by func(TaskScore) float64) ([]Bin, error) {
+func Bins(outcomes []TaskOutcome, n int, by func(TaskScore) float64) ([]Bin, error) {
 	var faults []error
 	if n < 0 {
 		faults = append(faults, fmt.Errorf("analysis: bins: n is %d, want at least 0", n))
@@ -71,6 +71,13 @@ func Bins(outcomes []Outcome, n int, by func(TaskScore) float64) ([]Bin, error) 
 			bin.Success += outcomes[i].Success
 		}
 		bin.Score /= float64(size)
+		if math.IsInf(bin.Score, 0) { // the sum is too large, the mean is not
+			bin.Score = 0
+			for _, i := range part {
+				bin.Score += score[i] / float64(size)
+			}
+			bin.Score = max(bin.Min, min(bin.Max, bin.Score))
+		}
 		bin.Success /= float64(size)
 		bins[b] = bin
 	}

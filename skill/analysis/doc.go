@@ -2,8 +2,8 @@
 //
 //   - [Relate] says how the score of a task goes with its success: rank correlations with p-values and intervals, for the
 //     utility and for each of its factors, over all tasks and within groups of tasks that are as hard.
-//   - [TaskScores] makes the score of a task from those of the skills that were retrieved for it. [Bins] and [MedianSplit]
-//     cut tasks and skills into equal parts by score.
+//   - [TaskScores] makes the score of a task from those of the skills that were retrieved for it, [TaskOutcomes] what Relate and
+//     Bins need of it. [Bins] and [MedianSplit] cut tasks and skills into equal parts by score.
 //   - [TransferDensity] is the share of pairs of stages of a stream of tasks that are linked by a skill, [DependencyCost]
 //     what the calls of a model cost when all that was read is read again, and [SelfRetrieval] the share of skills that
 //     are found for the task that they come from. [Similarities] compares texts for it.

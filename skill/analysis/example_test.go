@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleRelate() {
-	outcomes := []analysis.Outcome{
+	outcomes := []analysis.TaskOutcome{
 		{TaskID: "a", Success: 0, Score: analysis.TaskScore{Skills: 2, Specificity: 0.2, Abstractness: 0.5, Utility: 0.1}},
 		{TaskID: "b", Success: 0, Score: analysis.TaskScore{Skills: 1, Specificity: 0.8, Abstractness: 0.25, Utility: 0.2}},
 		{TaskID: "c", Success: 1, Score: analysis.TaskScore{Skills: 3, Specificity: 0.4, Abstractness: 0.5, Utility: 0.2}},
@@ -50,10 +50,34 @@ func ExampleTaskScores() {
 	// 0 skills, utility 0.0
 }
 
+// From a report of the skills, the names that were retrieved for each task (of Retrieval.Selected of package memory, say) and what became
+// of it, to correlations.
+func ExampleTaskOutcomes() {
+	report := &skill.Report{Skills: []skill.SkillScore{
+		{Name: "find-object", Utility: 0.4, Defined: true},
+		{Name: "cool-object", Utility: 0.2, Defined: true},
+	}}
+	tasks := []skill.Task{{ID: "t1"}, {ID: "t2"}, {ID: "t3"}}
+	selected := [][]string{{"find-object"}, {"find-object", "cool-object"}, {"cool-object"}}
+	outcomes, err := analysis.TaskOutcomes(tasks, report.Skills, selected, []float64{1, 1, 0})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := analysis.Relate(context.Background(), outcomes, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rho := r.Overall.Utility.Spearman
+	fmt.Printf("rho %.2f over %d tasks, p = %.2f\n", rho.Value, r.Tasks, rho.P)
+	// Output: rho 0.87 over 3 tasks, p = 0.67
+}
+
 func ExampleBins() {
-	var outcomes []analysis.Outcome
+	var outcomes []analysis.TaskOutcome
 	for i, success := range []float64{0, 0, 1, 0, 1, 1, 1} {
-		outcomes = append(outcomes, analysis.Outcome{
+		outcomes = append(outcomes, analysis.TaskOutcome{
 			TaskID: fmt.Sprint(i), Success: success, Score: analysis.TaskScore{Skills: 1, Utility: float64(i) / 10},
 		})
 	}
@@ -122,7 +146,7 @@ func ExampleSelfRetrieval() {
 		fmt.Println(err)
 		return
 	}
-	rate, err := analysis.SelfRetrieval([]analysis.Source{
+	rate, err := analysis.SelfRetrieval([]analysis.SourceMatch{
 		{Similarity: sims[0], Retrieved: []float64{0.52, 0.41, 0.38}},
 		{Similarity: sims[1]}, // nothing was retrieved, so the bar is 0.30
 	}, nil)

@@ -17,7 +17,7 @@ import (
 
 func TestBins(t *testing.T) {
 	rows := outcomes([]float64{.3, .1, .2, .2, .9, .5, .4}, []float64{0, 0, 1, .5, 1, 1, 0})
-	rows = append(rows, Outcome{TaskID: "none", Success: 1})
+	rows = append(rows, TaskOutcome{TaskID: "none", Success: 1})
 	for _, tt := range []struct {
 		n      int
 		by     func(TaskScore) float64
@@ -53,6 +53,10 @@ func TestBins(t *testing.T) {
 	}
 	if got, err := Bins(rows[7:], 3, nil); err != nil || len(got) != 0 {
 		t.Errorf("%d bins (%v) of nothing, want none", len(got), err)
+	}
+	huge := outcomes([]float64{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, math.MaxFloat64}, make([]float64, 5))
+	if got, err := Bins(huge, 2, nil); err != nil || got[0].Score != math.MaxFloat64 || got[1].Score != math.MaxFloat64 {
+		t.Errorf("%+v (%v): a mean lies between the numbers", got, err)
 	}
 	_, err := Bins(rows, -1, nil)
 	wantError(t, err, "bins", "n is -1")
@@ -291,7 +295,7 @@ func TestSelfRetrieval(t *testing.T) {
 		if tt.reason == "" {
 			t.Error("case without a reason")
 		}
-		got, err := SelfRetrieval([]Source{{tt.similarity, tt.retrieved}}, tt.minSim)
+		got, err := SelfRetrieval([]SourceMatch{{tt.similarity, tt.retrieved}}, tt.minSim)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +307,7 @@ func TestSelfRetrieval(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 		}
 	}
-	got, err := SelfRetrieval([]Source{{.9, nil}, {.1, nil}, {.5, nil}, {.2, nil}, {.7, nil}}, nil)
+	got, err := SelfRetrieval([]SourceMatch{{.9, nil}, {.1, nil}, {.5, nil}, {.2, nil}, {.7, nil}}, nil)
 	if want := (Rate{.6, true, 3, 5, []bool{true, false, true, false, true}}); err != nil || gocmp.Diff(want, got, approx) != "" {
 		t.Errorf("%+v (%v), want %+v", got, err, want)
 	}
@@ -311,7 +315,7 @@ func TestSelfRetrieval(t *testing.T) {
 		t.Errorf("%+v (%v) for nothing, want it undefined", got, err)
 	}
 	nan := math.NaN()
-	_, err = SelfRetrieval([]Source{{Similarity: nan}, {Similarity: .1, Retrieved: []float64{.1, 1.1}}}, new(-2.))
+	_, err = SelfRetrieval([]SourceMatch{{Similarity: nan}, {Similarity: .1, Retrieved: []float64{.1, 1.1}}}, new(-2.))
 	wantError(t, err, "self-retrieval", "minSim is -2", "of source 0 is NaN", "skill 1 that source 1 retrieved is 1.1")
 }
 
@@ -386,5 +390,50 @@ func TestSimilaritiesEmbedder(t *testing.T) {
 	cancel()
 	if _, err := Similarities(done, nil, []string{"x"}, []string{"y"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a done context gives %v", err)
+	}
+}
+
+func TestTaskOutcomes(t *testing.T) {
+	tasks := []skill.Task{{ID: "a", Group: "g"}, {ID: "b"}}
+	scores := []skill.SkillScore{score("s", .4), score("u", .2)}
+	got, err := TaskOutcomes(tasks, scores, [][]string{{"s", "u", "s"}, nil}, []float64{1, .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := TaskScores(scores, [][]string{{"s", "u", "s"}, nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]TaskOutcome{{"a", "g", of[0], 1}, {"b", "", of[1], .5}}, got); diff != "" || of[0].Skills != 2 {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	_, err = TaskOutcomes(tasks, scores, [][]string{nil}, []float64{1, 0})
+	wantError(t, err, "task outcomes: 2 tasks, names selected for 1 and successes of 2")
+	_, err = TaskOutcomes(tasks, scores, [][]string{nil, nil}, []float64{1})
+	wantError(t, err, "successes of 1")
+	_, err = TaskOutcomes(tasks, scores, [][]string{nil, {"x"}}, []float64{1, 0})
+	wantError(t, err, `task 1 selects "x"`)
+	_, err = TaskOutcomes(tasks, scores, [][]string{nil, nil}, []float64{2, math.NaN()})
+	wantError(t, err, `task 0, "a": the success is 2`, `task 1, "b": the success is NaN`)
+}
+
+// An embedder that appends to its argument must not change the texts of the next call.
+func TestSimilaritiesAppending(t *testing.T) {
+	e := skill.EmbedderFunc(func(ctx context.Context, texts []string) ([][]float64, error) {
+		vs, err := skill.HashEmbedder{Dim: 256}.Embed(ctx, append(texts, "z y"))
+		return vs[:len(texts)], err
+	})
+	a := make([]string, 200)
+	for i := range a {
+		a[i] = fmt.Sprintf("word%d topic%d", i, i)
+	}
+	sims, err := Similarities(t.Context(), e, a, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range sims {
+		if x < 0.999 {
+			t.Fatalf("text %d is %g like itself", i, x)
+		}
 	}
 }

@@ -12,28 +12,6 @@ import (
 	"github.com/throughline-go/throughline/internal/stat"
 )
 
-// An Outcome is what became of one task: its score before and its success after.
-type Outcome struct {
-	TaskID  string
-	Group   string    // of tasks that are as hard, for example how often an agent without skills solves them; may be empty
-	Score   TaskScore // without a score the outcome is left out and counted
-	Success float64   // in [0, 1], for example 1 for solved, or the share of runs that solved it
-}
-
-// check reports why an outcome cannot be used.
-func (o Outcome) check() error {
-	s := o.Score
-	switch {
-	case !(o.Success >= 0 && o.Success <= 1):
-		return fmt.Errorf("the success is %g, want it in [0, 1]", o.Success)
-	case s.Skills < 0:
-		return fmt.Errorf("the score is over %d skills, want at least 0", s.Skills)
-	case s.Skills == 0 && s != (TaskScore{}):
-		return errors.New("the score has numbers but is over 0 skills, want at least 1")
-	}
-	return finite(s.Specificity, s.Abstractness, s.Utility)
-}
-
 // RelateOptions adjusts [Relate]. A nil *RelateOptions equals &RelateOptions{}.
 type RelateOptions struct {
 	Permutations int        // random permutations of a p-value, at least 99; zero means 9,999
@@ -83,11 +61,11 @@ type Coefficient struct {
 // The order of the outcomes does not matter. A success outside [0, 1], numbers that are not finite or without skills, options out
 // of range, and a done ctx are errors. It takes O((Permutations + Resamples)·n log k) time for n tasks and k different successes: a second
 // for 1,000 tasks.
-func Relate(ctx context.Context, outcomes []Outcome, o *RelateOptions) (*Relation, error) {
+func Relate(ctx context.Context, outcomes []TaskOutcome, o *RelateOptions) (*Relation, error) {
 	opts, err := o.resolve()
 	faults := []error{err}
 	rel := &Relation{}
-	var rows []Outcome
+	var rows []TaskOutcome
 	for i, t := range outcomes {
 		if err := t.check(); err != nil {
 			faults = append(faults, fmt.Errorf("analysis: relate: outcome %d of task %q: %w", i, t.TaskID, err))
@@ -101,7 +79,7 @@ func Relate(ctx context.Context, outcomes []Outcome, o *RelateOptions) (*Relatio
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(rows, func(a, b Outcome) int {
+	slices.SortFunc(rows, func(a, b TaskOutcome) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.TaskID, b.TaskID), cmp.Compare(a.Success, b.Success),
 			cmp.Compare(a.Score.Utility, b.Score.Utility), cmp.Compare(a.Score.Specificity, b.Score.Specificity),
 			cmp.Compare(a.Score.Abstractness, b.Score.Abstractness))
@@ -163,7 +141,7 @@ func (o *RelateOptions) resolve() (relater, error) {
 	return r, nil
 }
 
-func (r relater) associations(ctx context.Context, rows []Outcome, strata []int) (Associations, error) {
+func (r relater) associations(ctx context.Context, rows []TaskOutcome, strata []int) (Associations, error) {
 	var a Associations
 	success := make([]float64, len(rows))
 	for i, t := range rows {
@@ -209,18 +187,21 @@ func (r relater) coefficient(ctx context.Context, p *rankPairs, of func(xs, ys [
 	}
 	test, err := stat.Permutation(n, func(perm []int) float64 {
 		if ctx.Err() != nil {
-			return 0 // the rest of the draws costs nothing, and its result is thrown away
+			return math.Inf(1) // which is refused, so that the draws end
 		}
 		return of(same, perm).Value
 	}, &stat.PermutationOptions{
 		Draws: r.permutations, Strata: p.strata, Rand: rand.New(rand.NewPCG(r.permute[0], r.permute[1])),
 	})
+	if err := ctx.Err(); err != nil {
+		return Coefficient{}, fmt.Errorf("analysis: relate: %w", err)
+	}
 	if err != nil {
 		return Coefficient{}, fmt.Errorf("analysis: relate: %w", err)
 	}
 	interval, err := stat.Bootstrap(n, func(sample []int) float64 {
 		if ctx.Err() != nil {
-			return 0
+			return math.Inf(1)
 		}
 		if c := of(sample, sample); c.Defined {
 			return c.Value
@@ -229,10 +210,10 @@ func (r relater) coefficient(ctx context.Context, p *rankPairs, of func(xs, ys [
 	}, &stat.BootstrapOptions{
 		Draws: r.resamples, Level: r.level, Strata: p.strata, Rand: rand.New(rand.NewPCG(r.resample[0], r.resample[1])),
 	})
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return Coefficient{}, fmt.Errorf("analysis: relate: %w", err)
 	}
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return Coefficient{}, fmt.Errorf("analysis: relate: %w", err)
 	}
 	return Coefficient{Value: c.Value, Defined: true, P: test.P, Exact: test.Exact, Lo: interval.Lo, Hi: interval.Hi}, nil

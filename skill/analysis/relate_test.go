@@ -28,10 +28,10 @@ func wantError(t *testing.T, err error, parts ...string) {
 }
 
 // outcomes have the utility x and the success y; the factors are other columns.
-func outcomes(x, y []float64) []Outcome {
-	out := make([]Outcome, len(x))
+func outcomes(x, y []float64) []TaskOutcome {
+	out := make([]TaskOutcome, len(x))
 	for i := range x {
-		out[i] = Outcome{TaskID: fmt.Sprint(i), Success: y[i], Score: TaskScore{Skills: 1, Utility: x[i], Specificity: -x[i], Abstractness: 0.5}}
+		out[i] = TaskOutcome{TaskID: fmt.Sprint(i), Success: y[i], Score: TaskScore{Skills: 1, Utility: x[i], Specificity: -x[i], Abstractness: 0.5}}
 	}
 	return out
 }
@@ -93,16 +93,16 @@ func TestRelate(t *testing.T) {
 // Within groups the difference between groups is gone: a score that tells easy tasks from hard ones, and nothing else, goes with success
 // over all tasks and against it within groups.
 func TestRelateWithin(t *testing.T) {
-	var rows []Outcome
+	var rows []TaskOutcome
 	add := func(group string, x, y float64) {
-		rows = append(rows, Outcome{TaskID: fmt.Sprint(len(rows)), Group: group, Success: y, Score: TaskScore{Skills: 2, Utility: x}})
+		rows = append(rows, TaskOutcome{TaskID: fmt.Sprint(len(rows)), Group: group, Success: y, Score: TaskScore{Skills: 2, Utility: x}})
 	}
 	for i := range 4 {
 		add("easy", 0.8-float64(i)/100, 0.9+float64(i)/100)
 		add("hard", 0.2-float64(i)/100, 0.1+float64(i)/100)
 	}
 	add("alone", 0.5, 0.5)
-	rows = append(rows, Outcome{TaskID: "no skill", Group: "other", Success: 1})
+	rows = append(rows, TaskOutcome{TaskID: "no skill", Group: "other", Success: 1})
 	rel, err := Relate(t.Context(), rows, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -140,19 +140,19 @@ func TestRelateLaws(t *testing.T) {
 		return cs
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Outcome {
+		rows := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) TaskOutcome {
 			number := rapid.Float64Range(0, 1)
 			if rapid.Bool().Draw(t, "ties") {
 				number = rapid.Map(rapid.IntRange(0, 4), func(k int) float64 { return float64(k) / 4 })
 			}
-			return Outcome{
+			return TaskOutcome{
 				TaskID: rapid.StringMatching("[ab]").Draw(t, "task"), Group: rapid.StringMatching("[xy]?").Draw(t, "group"),
 				Score:   TaskScore{rapid.IntRange(1, 2).Draw(t, "skills"), number.Draw(t, "s"), number.Draw(t, "a"), number.Draw(t, "u")},
 				Success: number.Draw(t, "success"),
 			}
 		}), 0, 25).Draw(t, "outcomes")
 		rows0 := slices.Clone(rows)
-		call := func(rows []Outcome) *Relation {
+		call := func(rows []TaskOutcome) *Relation {
 			rel, err := Relate(context.Background(), rows, opts())
 			if err != nil {
 				t.Fatal(err)
@@ -205,10 +205,10 @@ func TestRelateLaws(t *testing.T) {
 func TestRelateOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for field := range 4 {
-		var rows []Outcome
+		var rows []TaskOutcome
 		for i := range 40 {
 			// Everything is equal within ten, except the field.
-			o := Outcome{Success: float64(i/10) / 4, Score: TaskScore{1, float64(i/10) / 4, float64(i/10) / 4, float64(i/10) / 4}}
+			o := TaskOutcome{Success: float64(i/10) / 4, Score: TaskScore{1, float64(i/10) / 4, float64(i/10) / 4, float64(i/10) / 4}}
 			*[]*float64{&o.Success, &o.Score.Specificity, &o.Score.Abstractness, &o.Score.Utility}[field] = r.Float64()
 			rows = append(rows, o)
 		}
@@ -308,24 +308,24 @@ func TestRelateErrors(t *testing.T) {
 	_, err = Relate(ctx, nil, &RelateOptions{Level: nan})
 	wantError(t, err, "Level is NaN")
 	for _, tt := range []struct {
-		o      Outcome
+		o      TaskOutcome
 		want   string
 		reason string
 	}{
-		{Outcome{Success: nan}, "success is NaN", "no number"},
-		{Outcome{Success: 1.5}, "success is 1.5", "above 1"},
-		{Outcome{Success: -1}, "success is -1", "below 0"},
-		{Outcome{Score: TaskScore{Skills: -1}}, "-1 skills", "negative count"},
-		{Outcome{Score: TaskScore{Utility: .5}}, "0 skills", "a score over nothing would be left out in silence"},
-		{Outcome{Score: TaskScore{Skills: 1, Utility: nan}}, "NaN", "utility"},
-		{Outcome{Score: TaskScore{Skills: 1, Specificity: math.Inf(1)}}, "+Inf", "specificity"},
-		{Outcome{Score: TaskScore{Skills: 1, Abstractness: math.Inf(-1)}}, "-Inf", "abstractness"},
+		{TaskOutcome{Success: nan}, "success is NaN", "no number"},
+		{TaskOutcome{Success: 1.5}, "success is 1.5", "above 1"},
+		{TaskOutcome{Success: -1}, "success is -1", "below 0"},
+		{TaskOutcome{Score: TaskScore{Skills: -1}}, "-1 skills", "negative count"},
+		{TaskOutcome{Score: TaskScore{Utility: .5}}, "0 skills", "a score over nothing would be left out in silence"},
+		{TaskOutcome{Score: TaskScore{Skills: 1, Utility: nan}}, "NaN", "utility"},
+		{TaskOutcome{Score: TaskScore{Skills: 1, Specificity: math.Inf(1)}}, "+Inf", "specificity"},
+		{TaskOutcome{Score: TaskScore{Skills: 1, Abstractness: math.Inf(-1)}}, "-Inf", "abstractness"},
 	} {
 		if tt.reason == "" {
 			t.Error("case without a reason")
 		}
 		tt.o.TaskID = "t7"
-		rows := []Outcome{{}, tt.o}
+		rows := []TaskOutcome{{}, tt.o}
 		_, err := Relate(ctx, rows, nil)
 		wantError(t, err, "relate", `outcome 1 of task "t7"`, tt.want)
 		_, err = Bins(rows, 0, nil)
@@ -335,9 +335,35 @@ func TestRelateErrors(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	x := []float64{0, .1, .2}
-	for _, rows := range [][]Outcome{nil, outcomes(x, x)} {
+	for _, rows := range [][]TaskOutcome{nil, outcomes(x, x)} {
 		if _, err := Relate(done, rows, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("a done context gives %v for %d outcomes", err, len(rows))
+		}
+	}
+}
+
+// endsAfter is a context that is done after some looks at it.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// However many draws are asked for, a context that ends in their midst ends them: this test would not end otherwise.
+func TestRelateStops(t *testing.T) {
+	x := make([]float64, 30)
+	for i := range x {
+		x[i] = float64(i*7%11) / 11
+	}
+	for _, o := range []*RelateOptions{{Permutations: math.MaxInt}, {Permutations: 99, Resamples: math.MaxInt}} {
+		if _, err := Relate(&endsAfter{t.Context(), 1000}, outcomes(x, x), o); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v, want it canceled", o, err)
 		}
 	}
 }
@@ -345,9 +371,9 @@ func TestRelateErrors(t *testing.T) {
 func BenchmarkRelate(b *testing.B) {
 	for _, n := range []int{100, 1_000} {
 		r := rand.New(rand.NewPCG(1, 2))
-		rows := make([]Outcome, n)
+		rows := make([]TaskOutcome, n)
 		for i := range rows {
-			rows[i] = Outcome{TaskID: fmt.Sprint(i), Success: float64(r.IntN(2)),
+			rows[i] = TaskOutcome{TaskID: fmt.Sprint(i), Success: float64(r.IntN(2)),
 				Score: TaskScore{1, r.Float64(), r.Float64(), r.Float64()}}
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A Source is where a skill comes from: the text of its subtask, or of its task if it was made of a whole one. Of several
-// sources take the first.
-type Source struct {
+// A SourceMatch says how like one skill is to the text that it comes from, of its subtask or of its task if it was made of a whole one, and
+// how like the skills were that were retrieved for that text. Of several sources of a skill take the first.
+type SourceMatch struct {
 	Similarity float64   // of the skill's description and the text, as [Similarities] has it; in [-1, 1]
 	Retrieved  []float64 // similarities of the skills that were selected for the text when it was run; empty means none
 }
@@ -29,7 +29,7 @@ type Rate struct {
 //
 // It measures how well descriptions name what they are for, not whether skills help: in the paper code skills are found
 // more often and help less. A similarity or minSim that is not in [-1, 1], within 1e-9, is an error. The cost is linear.
-func SelfRetrieval(sources []Source, minSim *float64) (Rate, error) {
+func SelfRetrieval(sources []SourceMatch, minSim *float64) (Rate, error) {
 	var faults []error
 	check := func(x float64, format string, args ...any) {
 		if !(math.Abs(x) <= 1+1e-9) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,10 @@ func TestSelectErrors(t *testing.T) {
 	}{
 		{"nil skill", []skill.Skill{desk[0], nil}, 9, nil, nil, "budget: skill 1 is nil"},
 		{"nil pointer", []skill.Skill{(*skill.Document)(nil)}, 9, nil, nil, "budget: skill 0 is nil"},
+		{"nil pointer to one that embeds", []skill.Skill{(*skill.Loaded)(nil)}, 9, nil, nil, "budget: skill 0 is nil"},
+		{"no document behind a pointer", []skill.Skill{&skill.Loaded{}}, 9, nil, nil, "budget: skill 0 is nil"},
+		{"no document two deep", []skill.Skill{struct{ skill.Loaded }{}}, 9, nil, nil, "budget: skill 0 is nil"},
+		{"no document", []skill.Skill{desk[0], skill.Loaded{Path: "x"}}, 9, nil, nil, "budget: skill 1 is nil"},
 		{"budget", []skill.Skill{desk[0]}, -1, nil, bps.ErrBudget, "-1"},
 		{"count", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(string) int { return -1 }}, bps.ErrTokens, "prelude counts -1"},
 		{"count of a skill", []skill.Skill{desk[0]}, 9, &bps.TextOptions{Count: func(s string) int {
@@ -201,6 +206,46 @@ func TestRenderedFits(t *testing.T) {
 			t.Fatalf("%d tokens of %q, want at most %d, and %d as stated", n, c.Text, most, c.Tokens)
 		}
 	})
+}
+
+// Skills of every shape that is no nil are taken.
+func TestSelectShapes(t *testing.T) {
+	skills := []skill.Skill{desk[0], skill.Loaded{Document: desk[1]}, &skill.Loaded{Document: desk[2]}, struct{ skill.Loaded }{skill.Loaded{Document: desk[3]}}}
+	c, err := budget.Select(context.Background(), "order, refund, message, forecast", skills, 999, nil)
+	if err != nil || len(c.Skills) != 4 {
+		t.Errorf("%v, %v, want all four", c, err)
+	}
+}
+
+// An overhead beyond every budget leaves no room; it does not wrap around.
+func TestSelectHugeOverhead(t *testing.T) {
+	for _, most := range []int{1000, math.MaxInt} {
+		for _, overhead := range []int{math.MaxInt, math.MaxInt - 30} {
+			c, err := budget.Select(context.Background(), "order", desk, most, &bps.TextOptions{Overhead: overhead})
+			if err != nil || len(c.Skills) != 0 || c.Tokens != 0 {
+				t.Errorf("budget %d, overhead %d: %+v, %v, want no skill", most, overhead, c, err)
+			}
+		}
+	}
+}
+
+// A skill that shares a stray word with the task fills the room that there is, unless its tokens cost more than it brings.
+func ExampleSelect_penalty() {
+	for _, penalty := range []float64{0, 0.005} {
+		choice, err := budget.Select(context.Background(), "look up the order, then message the customer", desk, 500,
+			&bps.TextOptions{PenaltyPerToken: penalty})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Print(penalty, ":")
+		for _, s := range choice.Skills {
+			fmt.Print(" ", s.Name())
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 0: send-email get-order issue-refund
+	// 0.005: send-email get-order
 }
 
 func BenchmarkSelect(b *testing.B) {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ type Cache struct {
 	embedder skill.Embedder
 	id, dir  string
 	memory   memo
+	dim      atomic.Int64 // entries of every vector; 0 until one is known
 
 	fromMemory, fromDisk, embedded, corrupt atomic.Int64
 }
@@ -49,7 +51,7 @@ type Cache struct {
 // A vector from disk costs the reading of a small file and a new one the writing of one: some 10 and 100 microseconds, far less than a
 // model takes (go test -bench Cache ./skill/embed).
 //
-// An embedder without an ID is an error, since the vectors of two of them would mix, as are options out of range and a dir that
+// No embedder is an error, also as a nil pointer or function, and one without an ID, since the vectors of two of them would mix, as are options out of range and a dir that
 // is not a folder. Give a new version of a model a new ID.
 func NewCache(e skill.Embedder, dir string, o *CacheOptions) (*Cache, error) {
 	var opts CacheOptions
@@ -57,7 +59,8 @@ func NewCache(e skill.Embedder, dir string, o *CacheOptions) (*Cache, error) {
 		opts = *o
 	}
 	var faults []error
-	if e == nil {
+	if v := reflect.ValueOf(e); e == nil || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
+		e = nil
 		faults = append(faults, errors.New("embed: cache: no embedder"))
 	} else if n, ok := e.(interface{ ID() string }); ok && opts.ID == "" {
 		opts.ID = n.ID()
@@ -102,15 +105,19 @@ func (c *Cache) Stats() CacheStats {
 // most 256 in a call. Calls at the same time may both compute a text.
 //
 // What the embedder fails with is returned, and an answer that cannot be used is a [*skill.VectorError] whose index is that
-// of the text; nothing of that answer is kept, while earlier parts of the same call are. A vector of another length than one
-// that is known is such an answer. A file that cannot be written is an error: the vectors are then in memory, as far as they fit. A
+// of the text; nothing of that answer is kept, while earlier parts of the same call are. A vector of another length than the first
+// that this Cache has returned or kept, from memory, disk or the embedder, is such an answer, and one of that kind from disk is an error
+// as well: then the model was changed under its ID, and wants a new one. A file that cannot be written is an error: the vectors are then in memory, as far as they fit. A
 // done ctx is an error.
 func (c *Cache) Embed(ctx context.Context, texts []string) ([][]float64, error) {
 	out := make([][]float64, len(texts))
 	keys := make([]key, len(texts))
 	unknown := map[key]int{} // the first text of each key that is not known
 	var miss []int
-	known := -1 // a text whose vector has the length that all must have
+	if c.embedder == nil {
+		return nil, errors.New("embed: cache: no embedder; get a Cache from NewCache")
+	}
+	dim := int(c.dim.Load()) // that all must have; 0 if none is known
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("embed: cache: %w", err)
@@ -125,10 +132,9 @@ func (c *Cache) Embed(ctx context.Context, texts []string) ([][]float64, error) 
 			miss = append(miss, i)
 			continue
 		}
-		if known >= 0 && len(v) != len(out[known]) {
-			return nil, c.wrongLength(i, len(v), known, len(out[known]))
+		if dim = c.fix(len(v)); len(v) != dim {
+			return nil, c.fault(i, len(texts), wrongLength(len(v), dim))
 		}
-		known = i
 		out[i] = v
 	}
 	for batch := range slices.Chunk(miss, maxBatch) {
@@ -144,18 +150,23 @@ func (c *Cache) Embed(ctx context.Context, texts []string) ([][]float64, error) 
 			return nil, fmt.Errorf("embed: cache: %w", err)
 		}
 		if len(vs) != len(batch) {
-			return nil, &skill.VectorError{Embedder: c.id, Index: -1, Reason: fmt.Sprintf("%d vectors for %d texts", len(vs), len(batch))}
+			return nil, c.fault(-1, len(texts), fmt.Sprintf("%d vectors for %d texts", len(vs), len(batch)))
 		}
 		for k, v := range vs {
 			i := batch[k]
 			if reason := unusable(v); reason != "" {
-				return nil, &skill.VectorError{Embedder: c.id, Index: i, Reason: reason}
+				return nil, c.fault(i, len(texts), reason)
+			}
+			if dim == 0 {
+				dim = len(v)
+			}
+			if len(v) != dim {
+				return nil, c.fault(i, len(texts), wrongLength(len(v), dim))
 			}
 			out[i] = v
-			if known >= 0 && len(v) != len(out[known]) {
-				return nil, c.wrongLength(i, len(v), known, len(out[known]))
-			}
-			known = i
+		}
+		if known := c.fix(dim); known != dim { // by a call at the same time
+			return nil, c.fault(batch[0], len(texts), wrongLength(dim, known))
 		}
 		c.embedded.Add(int64(len(batch)))
 		for _, i := range batch {
@@ -175,8 +186,18 @@ func (c *Cache) Embed(ctx context.Context, texts []string) ([][]float64, error) 
 	return out, nil
 }
 
-func (c *Cache) wrongLength(i, n, known, want int) error {
-	return &skill.VectorError{Embedder: c.id, Index: i, Reason: fmt.Sprintf("has %d entries, want %d as that of text %d", n, want, known)}
+// fix returns the number of entries that all vectors have, and makes it n if none was known.
+func (c *Cache) fix(n int) int {
+	c.dim.CompareAndSwap(0, int64(n))
+	return int(c.dim.Load())
+}
+
+func (c *Cache) fault(index, texts int, reason string) error {
+	return fmt.Errorf("embed: cache: %w", &skill.VectorError{Embedder: c.id, Index: index, Texts: texts, Reason: reason})
+}
+
+func wrongLength(n, want int) string {
+	return fmt.Sprintf("has %d entries, want %d as those before; give an embedder that was changed a new ID", n, want)
 }
 
 // unusable says why a vector cannot be used; empty if it can.

@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -290,10 +290,27 @@ func TestCacheFailures(t *testing.T) {
 	check(t, newCache(t, old, dir, nil), old, "a")
 	changed := newCache(t, &model{id: "m", dim: 4}, dir, nil)
 	_, err := changed.Embed(t.Context(), []string{"b", "a"})
-	wantError(t, err, "text 0 has 4 entries, want 3 as that of text 1")
+	wantError(t, err, "embed: cache: ", `"m"`, "text 0 of 2 has 4 entries, want 3", "a new ID")
 	check(t, newCache(t, &model{id: "m", dim: 4}, dir, nil), &model{id: "m", dim: 4}, "b")
 	_, err = changed.Embed(t.Context(), []string{"b", "a"})
-	wantError(t, err, "text 1 has 3 entries, want 4 as that of text 0")
+	wantError(t, err, "text 0 of 2 has 4 entries, want 3", "a new ID")
+	_, err = newCache(t, &model{id: "m", dim: 4}, dir, nil).Embed(t.Context(), []string{"b", "a"})
+	wantError(t, err, "text 1 of 2 has 3 entries, want 4", "a new ID")
+
+	// A model that errs once, in a call of its own: nothing of it is kept, in memory or on disk.
+	for _, dir := range []string{"", t.TempDir()} {
+		m := &model{id: "m", dim: 3}
+		c := newCache(t, m, dir, nil)
+		check(t, c, m, "a")
+		m.dim = 4
+		_, err := c.Embed(t.Context(), []string{"b"})
+		wantError(t, err, "text 0 of 1 has 4 entries, want 3")
+		if fault, ok := errors.AsType[*skill.VectorError](err); !ok || fault.Index != 0 || fault.Texts != 1 {
+			t.Errorf("%v, want a VectorError of text 0 of 1", err)
+		}
+		m.dim = 3
+		check(t, c, m, "b", "a")
+	}
 
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -540,6 +557,9 @@ func TestCacheKilled(t *testing.T) {
 		c := newCache(t, m, dir, nil)
 		for i := 0; ; i++ {
 			check(t, c, m, fmt.Sprint(i))
+			if _, err := fmt.Printf("\ncached %d\n", i); err != nil {
+				t.Fatal(err) // whoever is to kill it is gone
+			}
 		}
 	}
 	if testing.Short() {
@@ -552,13 +572,19 @@ func TestCacheKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(self, "-test.run=^TestCacheKilled$")
 	cmd.Env = append(os.Environ(), killedDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(20 * time.Second)
-	for len(entries(t, dir)) < 20 {
-		if time.Now().After(deadline) {
-			break
+	in := bufio.NewScanner(out)
+	for cached := 0; cached < 20 && in.Scan(); {
+		if strings.HasPrefix(in.Text(), "cached ") {
+			cached++
+		} else if in.Text() != "" {
+			t.Errorf("the process says %q", in.Text())
 		}
 	}
 	cmd.Process.Kill()
@@ -570,7 +596,7 @@ func TestCacheKilled(t *testing.T) {
 		}
 	}
 	if n < 20 {
-		t.Fatalf("%d files in 20 seconds", n)
+		t.Fatalf("%d files, want those of the 20 texts that it said were cached", n)
 	}
 	c := newCache(t, m, dir, nil)
 	for i := range n {
@@ -641,4 +667,33 @@ func BenchmarkCache(b *testing.B) {
 			}
 		}
 	})
+}
+
+// The text that is named is the one whose vector differs from what was known before, not the first of its answer.
+func TestCacheNamesTheWrongOne(t *testing.T) {
+	c := newCache(t, skill.EmbedderFunc(func(_ context.Context, texts []string) ([][]float64, error) {
+		vs := make([][]float64, len(texts))
+		for i, s := range texts {
+			vs[i] = make([]float64, len(s))
+		}
+		return vs, nil
+	}), "", &CacheOptions{ID: "x"})
+	if _, err := c.Embed(t.Context(), []string{"abc"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Embed(t.Context(), []string{"abcd", "xyz"})
+	wantError(t, err, "text 0 of 2 has 4 entries, want 3")
+}
+
+// What is no embedder is refused by name, and so is a Cache that NewCache has not made.
+func TestCacheOfNothing(t *testing.T) {
+	for _, e := range []skill.Embedder{nil, (*TFIDF)(nil), skill.EmbedderFunc(nil)} {
+		for _, id := range []string{"", "x"} {
+			if c, err := NewCache(e, "", &CacheOptions{ID: id}); c != nil || err == nil || !strings.Contains(err.Error(), "no embedder") {
+				t.Errorf("%T: %v, %v", e, c, err)
+			}
+		}
+	}
+	_, err := new(Cache).Embed(t.Context(), []string{"a"})
+	wantError(t, err, "NewCache")
 }

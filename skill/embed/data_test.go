@@ -2,7 +2,6 @@ package embed
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,7 +47,7 @@ func TestRanking(t *testing.T) {
 		{"tf-idf of the texts", fit(t, texts...), 0.9948, 0.86},
 		{"hashes", skill.HashEmbedder{}, 0.9945, 0.08},
 	} {
-		vs, err := vector.Embed(t.Context(), tt.e, texts, func(i int, reason string) error { return fmt.Errorf("text %d: %s", i, reason) })
+		vs, err := vector.Embed(t.Context(), tt.e, texts)
 		if err != nil {
 			t.Fatal(err)
 		}

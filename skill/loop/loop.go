@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -93,8 +94,9 @@ type Options struct {
 	Subtasks int // most subtasks; zero means 15, as in the paper
 	Stall    int // so many equal subtasks without a step in a row end the run; zero means 3
 
-	// Induce adjusts how skills are made; its Subtask, Level and Known are set by Run. With a Gate the skills of all
-	// subtasks wait for the end of the task, where Judge has spoken.
+	// Induce adjusts how skills are made. Run sets its Subtask, Level and Known, which are the skills that m may show, and
+	// its Format to that of m, so it is zero or that. With a Gate all skills wait for the end of the task, where Judge has
+	// spoken: then Gate is asked once, about the whole trajectory, and if it refuses, no skill is made.
 	Induce *skill.InduceOptions
 	By     memory.QueryBy // what skills are looked for by
 
@@ -102,7 +104,8 @@ type Options struct {
 	Judge func(ctx context.Context, t skill.Trajectory) (reward *float64, err error)
 
 	// Episode names the run in the trajectory and in the use counters of the memory, unique among its runs; if it is empty
-	// no use is recorded.
+	// no use is recorded. A skill was used if it was selected for a subtask and shown, whatever the executor made of it;
+	// functions that were pulled in do not count. A reward of 1 is a success, any other a failure, none unknown.
 	Episode string
 
 	// Frozen leaves the memory as it is: no skill is made and no use recorded.
@@ -146,7 +149,7 @@ type Subtask struct {
 	Span      skill.Span        // of the trajectory; empty if no step was taken
 	Retrieved *memory.Retrieval // skills that were shown
 	Added     *memory.Added     // the skill made of it; nil if none
-	NoSkill   error             // why none was made, for example skill.ErrTrivial; nil if one was, or nothing was tried
+	NoSkill   error             // why none was made, for example skill.ErrTrivial or what Gate said; nil if one was, or nothing was tried
 }
 
 // A Result is a finished run.
@@ -163,7 +166,8 @@ type Result struct {
 //  2. The skills that fit the subtask are retrieved from m.
 //  3. The executor acts, at most the steps that are left of the budget of the whole task.
 //  4. One skill is made of the steps and added to m at once, so that the next subtask can use it, whether the subtask
-//     succeeded or not.
+//     succeeded or not. Its origin has the hash of the trajectory as it was then and no reward; with a Gate, which makes
+//     all skills wait for the end, those of the finished one.
 //  5. The summarizer takes the steps into the summary.
 //
 // The run ends, in the order of the checks, when ctx is done, no step is left, no subtask is left, or the planner is
@@ -171,14 +175,14 @@ type Result struct {
 // task, and the skill is one of the task level. With a nil m, which is allowed, nothing is retrieved or learned.
 //
 // An error of a role or of the memory, ctx, a blank subtask and [ErrBudget] end the run; the result then holds what was
-// done until there, and skills that were added stay. Only faults of the arguments give no result. That no skill can be made
+// done until there, also steps beyond the budget, and skills that were added stay. Only faults of the arguments give no result. That no skill can be made
 // of a subtask is not an error: see Subtask.NoSkill. Run starts no goroutine.
 func Run(ctx context.Context, task skill.Task, a Agent, m *memory.Memory, o *Options) (*Result, error) {
 	var opts Options
 	if o != nil {
 		opts = *o
 	}
-	if err := check(ctx, task, a, opts); err != nil {
+	if err := errors.Join(check(ctx, task, a, opts), checkFormat(m, opts.Induce)); err != nil {
 		return nil, err
 	}
 	if opts.Steps == 0 {
@@ -236,6 +240,14 @@ func check(ctx context.Context, task skill.Task, a Agent, o Options) error {
 		errs = append(errs, fmt.Errorf("loop: Options.Induce: %w", err))
 	}
 	return errors.Join(errs...)
+}
+
+// checkFormat says whether skills that are made can be added to m.
+func checkFormat(m *memory.Memory, o *skill.InduceOptions) error {
+	if m == nil || o == nil || o.Format == 0 || o.Format == m.Format() {
+		return nil
+	}
+	return fmt.Errorf("loop: Options.Induce.Format is %v, want nothing or %v as the memory", o.Format, m.Format())
 }
 
 type run struct {
@@ -309,13 +321,13 @@ func (r *run) subtask(ctx context.Context, p Progress, text string, left int) (i
 	if r.memory != nil {
 		var err error
 		if sub.Retrieved, err = r.memory.Retrieve(ctx, memory.Query{Task: r.task.Text, Subtask: text, By: r.o.By}); err != nil {
-			return 0, fmt.Errorf("retrieve: %w", err)
+			return 0, err
 		}
 		a.Skills = sub.Retrieved.Skills()
 	}
 	steps, roleErr := r.agent.Executor.Execute(ctx, a)
 	if n := len(steps); n > left {
-		return 0, fmt.Errorf("executor: %w: %d steps, %d were left", ErrBudget, n, left)
+		roleErr = errors.Join(fmt.Errorf("%w: %d steps, %d were left", ErrBudget, n, left), roleErr)
 	}
 	start := len(res.Trajectory.Steps)
 	res.Trajectory.Steps = append(res.Trajectory.Steps, steps...) // the caller's slice is not kept
@@ -327,7 +339,7 @@ func (r *run) subtask(ctx context.Context, p Progress, text string, left int) (i
 	if roleErr != nil {
 		return 0, fmt.Errorf("executor: %w", roleErr)
 	}
-	if r.learns() && (r.o.Induce == nil || r.o.Induce.Gate == nil) {
+	if r.learns() && r.gate() == nil {
 		if err := r.learn(ctx, len(res.Subtasks)-1); err != nil {
 			return 0, err
 		}
@@ -353,6 +365,21 @@ func (r *run) summarize(ctx context.Context, p Progress, subtask string, steps [
 
 func (r *run) learns() bool { return r.memory != nil && !r.o.Frozen }
 
+// gate is what decides at the end whether anything is learned; nil if nothing does.
+func (r *run) gate() func(context.Context, skill.Trajectory) error {
+	if r.o.Induce == nil {
+		return nil
+	}
+	return r.o.Induce.Gate
+}
+
+// trajectory returns a copy, so that who is asked about the steps cannot change those of the result.
+func (r *run) trajectory() skill.Trajectory {
+	t := r.result.Trajectory
+	t.Steps = slices.Clone(t.Steps)
+	return t
+}
+
 // learn makes a skill of the k-th subtask and adds it to the memory. Only an error of the memory, or ctx, ends the run.
 func (r *run) learn(ctx context.Context, k int) error {
 	sub := &r.result.Subtasks[k]
@@ -363,7 +390,7 @@ func (r *run) learn(ctx context.Context, k int) error {
 	if r.o.Induce != nil {
 		opts = *r.o.Induce
 	}
-	opts.Subtask, opts.Level = sub.Text, skill.LevelSubtask
+	opts.Subtask, opts.Level, opts.Format, opts.Gate = sub.Text, skill.LevelSubtask, r.memory.Format(), nil
 	if r.agent.Planner == nil {
 		opts.Level = skill.LevelTask
 	}
@@ -381,7 +408,7 @@ func (r *run) learn(ctx context.Context, k int) error {
 			return nil
 		}
 		if !errors.Is(err, memory.ErrUnsafe) {
-			return fmt.Errorf("memory: %w", err)
+			return err
 		}
 	}
 	if ctx.Err() != nil {
@@ -395,7 +422,7 @@ func (r *run) learn(ctx context.Context, k int) error {
 func (r *run) end(ctx context.Context) error {
 	res := r.result
 	if r.o.Judge != nil {
-		reward, err := r.o.Judge(ctx, res.Trajectory)
+		reward, err := r.o.Judge(ctx, r.trajectory())
 		if err != nil {
 			return fmt.Errorf("judge: %w", err)
 		}
@@ -407,10 +434,18 @@ func (r *run) end(ctx context.Context) error {
 	if !r.learns() {
 		return nil
 	}
-	if r.o.Induce != nil && r.o.Induce.Gate != nil {
+	if gate := r.gate(); gate != nil && len(res.Trajectory.Steps) > 0 {
+		refused := gate(ctx, r.trajectory())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		for k := range res.Subtasks {
-			if err := r.learn(ctx, k); err != nil {
-				return err
+			if refused == nil {
+				if err := r.learn(ctx, k); err != nil {
+					return err
+				}
+			} else if sub := &res.Subtasks[k]; sub.Span.Start < sub.Span.End {
+				sub.NoSkill = refused
 			}
 		}
 	}
@@ -428,7 +463,7 @@ func (r *run) end(ctx context.Context) error {
 		}
 	}
 	if err := r.memory.RecordUse(ctx, uses...); err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return err
 	}
 	return nil
 }

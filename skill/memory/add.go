@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/internal/calls"
 	"github.com/throughline-go/throughline/skill/internal/vector"
 )
 
@@ -55,9 +56,14 @@ type Added struct {
 // that are not there yet are appended. A code skill replaces the function of the same name; else it is dropped if its description has
 // a similarity above MergeSim to that of any stored one. All others become new entries.
 //
-// Ours: notes are equal but for white space and case. A merge keeps name, description and the other fields of the stored skill, writes
-// the body in the form of [skill.TextBody], and appends the origins, of which the last 1,000 are kept; where it changes nothing, the
-// memory stays as it is. A skill with another statement of allowed tools than the stored one is not merged. If the name of a new entry
+// So a failed episode's procedure replaces a solved one, as in the paper: to keep failures out, induce with skill.Solved as the Gate.
+//
+// Ours: notes are equal but for white space and case. A merge keeps name, description and the other fields of the stored skill, and
+// appends the origins, of which the last 1,000 are kept, and of large ones the last MiB; where it changes nothing, the memory stays as
+// it is. A stored body that [skill.TextBody] would write as it stands is written anew in that form. Any other, for example Markdown
+// written by hand, keeps its text byte for byte: the unseen notes, after the procedure if it has none, are appended as bullets after a
+// blank line. A skill with another statement of allowed tools than the stored one is not merged, nor is one into a skill with a record
+// that cannot be read. If the name of a new entry
 // is taken, it gets a suffix -2, -3 and so on, and the name before it is shortened to the limit of 64 runes. A description without
 // content is like no other.
 //
@@ -84,7 +90,7 @@ func (m *Memory) Add(ctx context.Context, d *skill.Document) (Added, error) {
 	case similar && m.o.Format == skill.FormatCode:
 		added.Action = Dropped
 		e = near.Entry
-	case similar && sameTools(near.Document, dr.doc):
+	case similar && sameTools(near.Document, dr.doc) && readable(near.Document):
 		added.Action = Merged
 		e, err = m.merge(ctx, near, dr)
 	default:
@@ -102,8 +108,9 @@ func (m *Memory) Add(ctx context.Context, d *skill.Document) (Added, error) {
 //
 // The memory keeps a copy, with the version in its record. The error is [ErrUnsafe], with the rule and the field, for a skill with a
 // finding of severity scan.High, [*skill.VectorError] for an unusable answer of the embedder, [ErrReadOnly], and others for a
-// document that [skill.Marshal] refuses, a record that cannot be read, one of the other format, code without a fenced block or a
-// function in its record, a failed write, and a done ctx.
+// document that [skill.Marshal] refuses, a record that cannot be read, one of the other format, a failed write, and a done ctx. Code
+// needs a fenced block that defines the function in its record: in Python by def or async def, in JavaScript and TypeScript by function,
+// async function, const, let or var; in any other language the name must occur as a word.
 func (m *Memory) Put(ctx context.Context, d *skill.Document) (Entry, error) {
 	dr, err := m.prepare(ctx, d)
 	if err != nil {
@@ -145,7 +152,10 @@ func (m *Memory) Supersede(ctx context.Context, name string, version int, d *ski
 }
 
 // Restore makes an old version of a current or a removed skill current again, as a new version. The current version stays as it is.
-// The error is [ErrNotFound] if there is no such version; others are those of [Memory.Put].
+// A code skill that calls a removed function cannot come back before it, and the error names what to restore first, unless the removed
+// one leads back to it: what [Memory.Remove] removed can be restored in the reverse order of its result. The error is [ErrNotFound] if
+// there is no such version; others are those of [Memory.Put]. For a call that is not stored it reads the newest version of each removed
+// skill.
 func (m *Memory) Restore(ctx context.Context, name string, version int) (Entry, error) {
 	if m.o.ReadOnly {
 		return Entry{}, ErrReadOnly
@@ -167,12 +177,52 @@ func (m *Memory) Restore(ctx context.Context, name string, version int) (Entry, 
 		if old.Record.Version == version {
 			return old.Entry, nil
 		}
+	}
+	if err := m.checkCalls(ctx, name, version, dr.rec); err != nil {
+		return Entry{}, err
+	}
+	if old != nil {
 		return m.replace(ctx, old, dr)
 	}
 	if other := m.graph.functions[dr.rec.Function]; other != nil {
 		return Entry{}, fmt.Errorf("%w: function %q of %q is in %q", ErrExists, dr.rec.Function, name, other.Name())
 	}
 	return m.putNew(ctx, dr)
+}
+
+// checkCalls returns an error if a function calls removed ones that do not lead back to it.
+func (m *Memory) checkCalls(ctx context.Context, name string, version int, rec skill.Record) error {
+	stored := func(function string) bool { return function == rec.Function || m.graph.functions[function] != nil }
+	if m.o.Format != skill.FormatCode || !slices.ContainsFunc(rec.Calls, func(c string) bool { return !stored(c) }) {
+		return nil
+	}
+	removed, err := m.store.removedFunctions(ctx)
+	if err != nil {
+		return err
+	}
+	var first []string
+	for _, call := range rec.Calls {
+		r, ok := removed[call]
+		if stored(call) || !ok {
+			continue
+		}
+		next, seen := []string{call}, map[string]bool{}
+		for len(next) > 0 && !seen[rec.Function] {
+			function := next[len(next)-1]
+			next = next[:len(next)-1]
+			if !seen[function] && (function == rec.Function || !stored(function)) {
+				seen[function] = true
+				next = append(next, removed[function].calls...)
+			}
+		}
+		if !seen[rec.Function] {
+			first = append(first, strconv.Quote(r.skill))
+		}
+	}
+	if len(first) > 0 {
+		return fmt.Errorf("memory: version %d of %q calls removed functions: restore %s first", version, name, strings.Join(first, ", "))
+	}
+	return nil
 }
 
 // A draft is a checked skill that is not stored yet.
@@ -205,6 +255,10 @@ func (m *Memory) prepare(ctx context.Context, d *skill.Document) (draft, error) 
 	if err != nil {
 		return fail(fmt.Errorf("memory: %w", err))
 	}
+	if rec.Format == skill.FormatText && m.o.Format == skill.FormatCode {
+		return fail(fmt.Errorf("memory: skill %q is text, want code as the memory: name the function by Document.SetRecord with a Record "+
+			"that has Format and Function, and put its code in a fenced block with a language in the body", doc.Name()))
+	}
 	if rec.Format != m.o.Format {
 		return fail(fmt.Errorf("memory: skill %q is %v, want %v as the memory", doc.Name(), rec.Format, m.o.Format))
 	}
@@ -220,7 +274,10 @@ func (m *Memory) prepare(ctx context.Context, d *skill.Document) (draft, error) 
 		if rec.Function == "" {
 			return fail(fmt.Errorf("memory: skill %q has no Function in its record", doc.Name()))
 		}
-		rec.Calls = callsOf(lang, source)
+		if !defines(lang, source, rec.Function) {
+			return fail(fmt.Errorf("memory: skill %q: its block of %s does not define the Function %q of its record", doc.Name(), lang, rec.Function))
+		}
+		rec.Calls = calls.Of(lang, source)
 	}
 	if f, ok := m.unsafe(&doc); ok {
 		return fail(fmt.Errorf("%w: %q: rule %s matches in %s", ErrUnsafe, doc.Name(), f.Rule, f.Field))
@@ -284,10 +341,8 @@ func shorten(name string, runes int) string {
 
 // putNew stores a skill whose name is free.
 func (m *Memory) putNew(ctx context.Context, dr draft) (Entry, error) {
-	// The uses of a skill that was removed do not count against the new one.
-	if versions, _ := m.store.versions(ctx, dr.doc.Name()); len(versions) > 0 {
-		dr.rec.Replaced = versions[len(versions)-1].Record.Version
-	}
+	// The uses of a skill that was removed do not count against the new one, also if its versions were purged.
+	dr.rec.Replaced = m.store.last(dr.doc.Name())
 	it, err := m.commit(ctx, dr.doc, dr.rec, 0)
 	if err != nil {
 		return Entry{}, err
@@ -330,6 +385,12 @@ func (m *Memory) overwrite(ctx context.Context, old *item, dr draft) (Entry, err
 		return old.Entry, nil
 	}
 	return m.replace(ctx, old, dr)
+}
+
+// readable says whether all of a record can be read. What a merge writes would lose the rest.
+func readable(d *skill.Document) bool {
+	_, err := d.ParseRecord()
+	return err == nil
 }
 
 // sameTools says whether two skills allow the same tools, in any order.

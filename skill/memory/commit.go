@@ -17,7 +17,7 @@ import (
 // ErrConflict, which also stands for a change by hand since the skill was read, leave everything as it is. After another
 // error reload tells which state holds.
 func (s *store) commit(ctx context.Context, d *skill.Document, base int) (stored, error) {
-	fail := func(err error) (stored, error) { return stored{}, fmt.Errorf("memory: store %.80q: %w", d.Name(), err) }
+	fail := func(err error) (stored, error) { return stored{}, failed(fmt.Sprintf("store %.80q", d.Name()), err) }
 	if err := s.settle(ctx); err != nil {
 		return fail(err)
 	}

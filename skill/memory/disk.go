@@ -39,6 +39,9 @@ func (d *disk) stat(name string) (fs.FileInfo, error) {
 }
 
 func (d *disk) list(dir string) ([]fs.DirEntry, error) {
+	if info, err := d.root.Lstat(dir); err == nil && !info.IsDir() { // to open a pipe would wait for its other end
+		return nil, d.fail("read", dir, errNotDir)
+	}
 	f, err := d.root.Open(dir)
 	if err != nil {
 		return nil, d.fail("open", dir, err)

@@ -137,7 +137,7 @@ func ExampleMemory_Supersede() {
 	check(m.Remove(ctx, "order", "the shop is closed"))
 	check(m.Restore(ctx, "order", 1))
 	for _, v := range check(m.History(ctx, "order")) {
-		fmt.Println(v.Record.Version, v.Time.Format(time.DateOnly), skill.Procedure(v.Content), v.Removed, v.Current)
+		fmt.Println(v.Record.Version, v.Time.Format(time.DateOnly), skill.ParseTextBody(v.Content).Procedure, v.Removed, v.Current)
 	}
 	if err := m.Purge(ctx, clock().Add(time.Hour)); err != nil {
 		log.Fatal(err)

@@ -62,6 +62,9 @@ func TestPipes(t *testing.T) {
 			if err != nil {
 				return
 			}
+			if err := s.purge(t.Context(), clock()); err != nil { // looks into every history
+				t.Errorf("purge: %v", err)
+			}
 			if tt.path == "usage.jsonl" {
 				if err := s.appendUses(t.Context(), []Use{{"a", 1, "e", nil}}); !errors.Is(err, errNotRegular) {
 					t.Errorf("record a use: %v", err)
@@ -73,5 +76,23 @@ func TestPipes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A pipe that takes the place of a folder while the memory is open is not opened either.
+func TestPipeMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	s, _, _ := open(t, dir, storeOptions{noSync: true})
+	defer s.close()
+	commit(t, s, "good", "x", 0)
+	path := filepath.Join(dir, "history")
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	if err := s.purge(t.Context(), clock()); !errors.Is(err, errNotDir) || !strings.Contains(err.Error(), path) {
+		t.Errorf("purge: %v", err)
 	}
 }

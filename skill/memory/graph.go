@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync/atomic"
 )
 
 // A graph knows which stored function calls which. An edge needs both ends; calls of unknown functions and of itself are none.
@@ -11,13 +12,17 @@ type graph struct {
 	functions map[string]*item              // by the name of the function
 	callers   map[string]map[*item]struct{} // by the name of the function, stored or not
 
-	quarantined int // functions that may not be used
+	quarantined map[*item]struct{} // functions that may not be used
+
+	blocked atomic.Pointer[map[*item]struct{}] // what runs found out about the present graph; nil if nothing
 }
 
 func (g *graph) add(it *item) {
 	if g.functions == nil {
 		g.functions, g.callers = make(map[string]*item), make(map[string]map[*item]struct{})
+		g.quarantined = make(map[*item]struct{})
 	}
+	g.blocked.Store(nil)
 	for _, call := range it.Record.Calls {
 		if g.callers[call] == nil {
 			g.callers[call] = make(map[*item]struct{})
@@ -27,12 +32,14 @@ func (g *graph) add(it *item) {
 	if fn := it.Record.Function; fn != "" && g.functions[fn] == nil {
 		g.functions[fn] = it
 		if it.Quarantined {
-			g.quarantined++
+			g.quarantined[it] = struct{}{}
 		}
 	}
 }
 
 func (g *graph) remove(it *item) {
+	g.blocked.Store(nil)
+	delete(g.quarantined, it)
 	for _, call := range it.Record.Calls {
 		delete(g.callers[call], it)
 		if len(g.callers[call]) == 0 {
@@ -41,10 +48,42 @@ func (g *graph) remove(it *item) {
 	}
 	if g.functions[it.Record.Function] == it {
 		delete(g.functions, it.Record.Function)
-		if it.Quarantined {
-			g.quarantined--
+	}
+}
+
+// runs says whether no function that it leads to is quarantined. The first call after a change walks the callers of those that are,
+// once each; readers may call it side by side.
+func (g *graph) runs(it *item) bool {
+	if len(g.quarantined) == 0 {
+		return true
+	}
+	blocked := g.blocked.Load()
+	if blocked == nil {
+		blocked = new(g.leadTo(g.quarantined))
+		g.blocked.Store(blocked)
+	}
+	_, ok := (*blocked)[it]
+	return !ok
+}
+
+// leadTo returns the stored functions that lead to one of some, and these.
+func (g *graph) leadTo(some map[*item]struct{}) map[*item]struct{} {
+	found := maps.Clone(some)
+	next := slices.Collect(maps.Keys(some)) // in any order: the result is a set
+	for len(next) > 0 {
+		it := next[len(next)-1]
+		next = next[:len(next)-1]
+		if g.functions[it.Record.Function] != it {
+			continue
+		}
+		for caller := range g.callers[it.Record.Function] {
+			if _, ok := found[caller]; !ok {
+				found[caller] = struct{}{}
+				next = append(next, caller)
+			}
 		}
 	}
+	return found
 }
 
 // calls returns the stored functions that it calls.

@@ -211,3 +211,59 @@ func TestReachDeep(t *testing.T) {
 		t.Errorf("%d of %d reached", len(got), n)
 	}
 }
+
+// What runs is what leads to no quarantined function, whatever was put in and taken out before.
+func TestRunsAgainstReach(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e"}
+	rapid.Check(t, func(t *rapid.T) {
+		var g graph
+		var items []*item
+		for range rapid.IntRange(5, 30).Draw(t, "steps") {
+			if len(items) > 0 && rapid.IntRange(0, 2).Draw(t, "remove") == 0 {
+				i := rapid.IntRange(0, len(items)-1).Draw(t, "which")
+				g.remove(items[i])
+				items = append(items[:i], items[i+1:]...)
+			} else {
+				it := function(rapid.SampledFrom(names).Draw(t, "name"), rapid.SliceOfN(rapid.SampledFrom(names), 0, 3).Draw(t, "calls")...)
+				it.Quarantined = rapid.IntRange(0, 3).Draw(t, "quarantined") == 0
+				g.add(it)
+				items = append(items, it)
+			}
+			for _, it := range items {
+				if g.functions[it.Record.Function] != it { // a function that another skill has: it is quarantined, and not asked about
+					continue
+				}
+				want := true
+				for _, to := range reach([]*item{it}, g.calls) {
+					want = want && !to.Quarantined
+				}
+				if got := g.runs(it); got != want {
+					t.Fatalf("%s runs: %v, want %v", it.Record.Function, got, want)
+				}
+			}
+		}
+	})
+}
+
+// Asking about all functions walks the graph once, not once for each.
+func TestRunsWalksOnce(t *testing.T) {
+	var g graph
+	bad := function("bad")
+	bad.Quarantined = true
+	g.add(bad)
+	chain := make([]*item, 500)
+	for i := range chain {
+		chain[i] = function(fmt.Sprintf("f%d", i), fmt.Sprintf("f%d", i+1))
+		g.add(chain[i])
+	}
+	g.runs(chain[0])
+	if n := testing.AllocsPerRun(1, func() {
+		for _, it := range chain {
+			if !g.runs(it) {
+				t.Errorf("%s does not run", it.Record.Function)
+			}
+		}
+	}); n > 0 {
+		t.Errorf("asking again about %d functions takes %v allocations", len(chain), n)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/internal/calls"
 )
 
 // past is what lies in history/NAME.
@@ -86,7 +87,7 @@ func (s *store) past(name string) (past, error) {
 // versions returns all versions of a name that are kept, oldest first. If some cannot be read, the others come with an error
 // that names them. ErrNotFound says that there is none.
 func (s *store) versions(ctx context.Context, name string) ([]Version, error) {
-	fail := func(err error) ([]Version, error) { return nil, fmt.Errorf("memory: history of %.80q: %w", name, err) }
+	fail := func(err error) ([]Version, error) { return nil, failed(fmt.Sprintf("history of %.80q", name), err) }
 	if err := ctx.Err(); err != nil {
 		return fail(err)
 	}
@@ -132,10 +133,63 @@ func (s *store) versions(ctx context.Context, name string) ([]Version, error) {
 	return all, nil
 }
 
+// last returns the highest version of a name that there was, 0 if there was none or nobody can tell.
+func (s *store) last(name string) int {
+	if !validName(name) {
+		return 0
+	}
+	f, err := s.look(name, nil)
+	if err != nil {
+		return 0
+	}
+	return f.past.last
+}
+
+// A removedFunction is what is known of a code skill that was removed.
+type removedFunction struct {
+	skill string
+	calls []string
+}
+
+// removedFunctions returns the functions of the names that have no current skill, as their newest versions were; of one function in
+// several skills the first by name. What cannot be read is left out.
+func (s *store) removedFunctions(ctx context.Context) (map[string]removedFunction, error) {
+	fail := func(err error) (map[string]removedFunction, error) {
+		return nil, fmt.Errorf("memory: removed functions: %w", err)
+	}
+	entries, err := s.t.list(historyDir)
+	if err != nil {
+		return fail(err)
+	}
+	found := make(map[string]removedFunction)
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return fail(err)
+		}
+		name := e.Name()
+		if _, current := s.known[name]; current || !e.IsDir() || !validName(name) {
+			continue
+		}
+		p, err := s.past(name)
+		if err != nil || len(p.texts) == 0 {
+			continue
+		}
+		v, err := s.read(name, p.texts[len(p.texts)-1])
+		if err != nil || v.Record.Format != skill.FormatCode || v.Record.Function == "" {
+			continue
+		}
+		if _, ok := found[v.Record.Function]; !ok {
+			lang, source, _ := skill.Code(v.Content)
+			found[v.Record.Function] = removedFunction{name, calls.Of(lang, source)}
+		}
+	}
+	return found, nil
+}
+
 // version returns one version of a name, or ErrNotFound.
 func (s *store) version(ctx context.Context, name string, v int) (*skill.Document, error) {
 	fail := func(err error) (*skill.Document, error) {
-		return nil, fmt.Errorf("memory: version %d of %.80q: %w", v, name, err)
+		return nil, failed(fmt.Sprintf("version %d of %.80q", v, name), err)
 	}
 	if err := ctx.Err(); err != nil {
 		return fail(err)

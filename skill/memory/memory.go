@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/throughline-go/throughline/skill"
+	"github.com/throughline-go/throughline/skill/internal/calls"
 	"github.com/throughline-go/throughline/skill/internal/vector"
 	"github.com/throughline-go/throughline/skill/scan"
 )
@@ -23,10 +25,15 @@ var (
 	ErrExists   = errors.New("memory: the name is taken")
 	ErrNotFound = errors.New("memory: no such skill")
 	ErrConflict = errors.New("memory: the skill has changed")
-	ErrUnsafe   = errors.New("memory: the skill is unsafe")
+	ErrUnsafe   = error(unsafeError{}) // wraps skill.ErrUnsafe
 	ErrLocked   = errors.New("memory: another process writes to the directory")
 	ErrReadOnly = errors.New("memory: opened for reading only")
 )
+
+type unsafeError struct{}
+
+func (unsafeError) Error() string { return "memory: the skill is unsafe" }
+func (unsafeError) Unwrap() error { return skill.ErrUnsafe }
 
 // Defaults of arXiv:2608.20274.
 const (
@@ -45,17 +52,17 @@ type Options struct {
 	AllowUnsafe bool             // take and show skills with findings of severity scan.High; false refuses and quarantines them
 	ReadOnly    bool             // Open: no lock, no write, and the directory must be there
 	NoSync      bool             // do not wait for the disk: a crash of the machine, not of the process, can lose the last writes
-	Now         func() time.Time // the clock of history; nil means time.Now
+	Now         func() time.Time // the clock of history, which must not call the memory; nil means time.Now
 }
 
 // An Entry is a current skill of a memory. It is not changed afterwards and must not be.
 type Entry struct {
 	*skill.Document
 	Record      skill.Record
-	Quarantined bool // listed, but neither retrieved nor merged into: unsafe, or no skill of this memory; Diagnostics says why
+	Quarantined bool // not to be shown, nor retrieved or merged into: unsafe, or no skill of this memory; Diagnostics says why
 }
 
-// A Memory keeps skills of one format. It is safe for concurrent use: any number of goroutines read while one writes, and the others
+// A Memory keeps skills of one format; [New] or [Open] makes one. It is safe for concurrent use: any number of goroutines read while one writes, and the others
 // that want to write wait for it. Embedders and files are never waited for by a reader. A write that fails or is canceled leaves the
 // memory as it was.
 type Memory struct {
@@ -73,6 +80,7 @@ type Memory struct {
 	sorted   []*item // by name
 	index    index
 	graph    graph
+	isolated int // quarantined items
 	usage    usage
 	suffixes map[string]int // of the writer: by name, the smallest suffix that may be free
 }
@@ -101,7 +109,7 @@ func New(ctx context.Context, o *Options) (*Memory, error) {
 // they were edited by hand; vectors and the graph of calls are made anew, with one call of the embedder for 256 descriptions.
 //
 // What is wrong with one skill is in [Memory.Diagnostics] and hides no other. A skill with a finding of severity scan.High, of the
-// other format, or of a function that another skill has is quarantined. The error is for options out of range, a directory that cannot
+// other format, without its function, or of a function that another skill has is in [Memory.Quarantined]. The error is for options out of range, a directory that cannot
 // be read or, unless ReadOnly, locked ([ErrLocked]), an unusable answer of the embedder ([*skill.VectorError]), a done ctx, and a
 // directory in which every skill has the other format. The caller closes the memory.
 func Open(ctx context.Context, dir string, o *Options) (*Memory, error) {
@@ -188,7 +196,7 @@ func load(ctx context.Context, s *store, o Options) (*Memory, error) {
 		}
 	}
 	if other > 0 && other == len(current) {
-		return nil, fmt.Errorf("memory: open: Format is %v, want the format of the skills that are there", o.Format)
+		return nil, fmt.Errorf("memory: open: Format is %v, but the skills in %s are %v", o.Format, s.t.shown("."), current[0].rec.Format)
 	}
 	vecs, err := m.embed(ctx, texts)
 	if err != nil {
@@ -216,7 +224,10 @@ func (m *Memory) newItem(s stored) (*item, *skill.Diagnostic) {
 		if !ok || s.rec.Function == "" {
 			return it, it.quarantine("no-function", fmt.Sprintf("skill %q has no code or no name of its function", it.Name()))
 		}
-		it.Record.Calls = callsOf(lang, source)
+		if !defines(lang, source, s.rec.Function) {
+			return it, it.quarantine("no-function", fmt.Sprintf("skill %q: its code does not define the function %q", it.Name(), s.rec.Function))
+		}
+		it.Record.Calls = calls.Of(lang, source)
 	}
 	if f, ok := m.unsafe(s.doc); ok {
 		return it, it.quarantine("unsafe", fmt.Sprintf("skill %q: rule %s matches in %s", it.Name(), f.Rule, f.Field))
@@ -250,13 +261,7 @@ func (m *Memory) embed(ctx context.Context, texts []string) ([]vector.Vector, er
 			full = append(full, s)
 		}
 	}
-	id := ""
-	if e, ok := m.o.Embedder.(interface{ ID() string }); ok {
-		id = e.ID()
-	}
-	vecs, err := vector.Embed(ctx, m.o.Embedder, full, func(index int, reason string) error {
-		return &skill.VectorError{Embedder: id, Index: index, Reason: reason}
-	})
+	vecs, err := vector.Embed(ctx, m.o.Embedder, full)
 	if err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
@@ -264,7 +269,7 @@ func (m *Memory) embed(ctx context.Context, texts []string) ([]vector.Vector, er
 		m.dim.CompareAndSwap(0, int64(vecs[0].Dim))
 		if dim := m.dim.Load(); int64(vecs[0].Dim) != dim {
 			reason := fmt.Sprintf("has %d entries, want %d as those before", vecs[0].Dim, dim)
-			return nil, fmt.Errorf("memory: %w", &skill.VectorError{Embedder: id, Index: 0, Reason: reason})
+			return nil, fmt.Errorf("memory: %w", &skill.VectorError{Embedder: vector.ID(m.o.Embedder), Texts: len(full), Reason: reason})
 		}
 	}
 	out := make([]vector.Vector, len(texts))
@@ -307,6 +312,9 @@ func (m *Memory) link(it *item) {
 	i, _ := slices.BinarySearchFunc(m.sorted, it.Name(), byName)
 	m.sorted = slices.Insert(m.sorted, i, it)
 	m.items[it.Name()] = it
+	if it.Quarantined {
+		m.isolated++
+	}
 	if m.o.Format == skill.FormatCode {
 		m.graph.add(it)
 	}
@@ -319,6 +327,9 @@ func (m *Memory) unlink(name string) {
 		return
 	}
 	m.index.remove(it)
+	if it.Quarantined {
+		m.isolated--
+	}
 	if m.o.Format == skill.FormatCode {
 		m.graph.remove(it)
 	}
@@ -331,6 +342,9 @@ func byName(it *item, name string) int { return strings.Compare(it.Name(), name)
 
 // begin waits for the turn to write, which end gives on.
 func (m *Memory) begin(ctx context.Context) error {
+	if m.writing == nil {
+		return errors.New("memory: it is the zero Memory, made by neither New nor Open")
+	}
 	if m.o.ReadOnly {
 		return ErrReadOnly
 	}
@@ -353,9 +367,8 @@ func (m *Memory) end() { <-m.writing }
 
 // resync makes the current skill of a name what the store says after a write that failed, and returns err, joined with what goes wrong.
 func (m *Memory) resync(ctx context.Context, err error, names ...string) error {
-	ctx = context.WithoutCancel(ctx) // what is true does not depend on who waits for it
 	for _, name := range names {
-		s, ok, e := m.store.reload(ctx, name)
+		s, ok, e := m.store.reload(context.WithoutCancel(ctx), name) // what is true does not depend on who waits for it
 		if e != nil {
 			err = errors.Join(err, e)
 			continue
@@ -370,16 +383,16 @@ func (m *Memory) resync(ctx context.Context, err error, names ...string) error {
 			}
 			continue
 		}
-		if old != nil && old.Record.Version == s.rec.Version {
-			continue // one version is one text
+		if old != nil && reflect.DeepEqual(old.Document, s.doc) { // a version that is edited by hand again keeps its number
+			continue
 		}
 		it, _ := m.newItem(s)
 		text := it.Description()
 		if it.Quarantined {
 			text = ""
 		}
-		vecs, e := m.embed(ctx, []string{text})
-		if e != nil { // better not found than found by a vector of another text
+		vecs, e := m.embed(ctx, []string{text}) // an embedder may wait for ctx, and others wait for the turn
+		if e != nil {                           // better not found than found by a vector of another text
 			it.Quarantined = true
 			vecs = make([]vector.Vector, 1)
 			err = errors.Join(err, e)
@@ -394,6 +407,9 @@ func (m *Memory) resync(ctx context.Context, err error, names ...string) error {
 // Close gives the directory free for another writer. Later writes are errors that wrap [fs.ErrClosed]; what is in the process can
 // still be read. A second Close does nothing.
 func (m *Memory) Close() error {
+	if m.writing == nil { // the zero Memory
+		return nil
+	}
 	m.writing <- struct{}{}
 	defer m.end()
 	if m.closed {
@@ -406,7 +422,7 @@ func (m *Memory) Close() error {
 // Diagnostics returns what [Open] found wrong, in the order in which it was found. The caller owns the result.
 func (m *Memory) Diagnostics() []skill.Diagnostic { return slices.Clone(m.diags) }
 
-// Get returns a current skill.
+// Get returns a current skill, also one in quarantine: see Entry.Quarantined.
 func (m *Memory) Get(name string) (Entry, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -416,26 +432,35 @@ func (m *Memory) Get(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// All ranges over the current skills by name, the quarantined ones too. It shows the memory as it was when the range began, and the
-// loop may write.
-func (m *Memory) All() iter.Seq[Entry] {
+// Format returns the format of all skills of the memory.
+func (m *Memory) Format() skill.Format { return m.o.Format }
+
+// All ranges over the current skills by name, but for those in quarantine, so that all of them may be shown to a model. It shows the
+// memory as it was when the range began, and the loop may write.
+func (m *Memory) All() iter.Seq[Entry] { return m.each(false) }
+
+// Quarantined ranges as [Memory.All] does over the current skills that must not be shown: see [Open]. Each can be replaced by
+// [Memory.Supersede] and removed by [Memory.Remove].
+func (m *Memory) Quarantined() iter.Seq[Entry] { return m.each(true) }
+
+func (m *Memory) each(quarantined bool) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		m.mu.RLock()
 		all := slices.Clone(m.sorted)
 		m.mu.RUnlock()
 		for _, it := range all {
-			if !yield(it.Entry) {
+			if it.Quarantined == quarantined && !yield(it.Entry) {
 				return
 			}
 		}
 	}
 }
 
-// Len returns the number of current skills, the quarantined ones too.
+// Len returns the number of skills in [Memory.All]: those in quarantine do not count.
 func (m *Memory) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return len(m.items)
+	return len(m.items) - m.isolated
 }
 
 // A Version is one version of a skill.

@@ -104,6 +104,13 @@ func list(m *memory.Memory) (names []string) {
 	return names
 }
 
+func isolated(m *memory.Memory) (names []string) {
+	for e := range m.Quarantined() {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
 // show returns all that a reader of the memory can see.
 func show(t *testing.T, m *memory.Memory) string {
 	t.Helper()
@@ -280,8 +287,8 @@ func TestCascade(t *testing.T) {
 				t.Errorf("left (-want +got):\n%s", diff)
 			}
 			for name, want := range map[string]string{
-				"h": "does not load: no module named page", "g": "calls h, which goes: does not load: no module named page",
-				"k": "calls g, which goes: it calls another that goes",
+				"h": "does not load: no module named page", "g": "calls h, removed: does not load: no module named page",
+				"k": "calls g, removed: does not load: no module named page", "f": "calls g, removed: does not load: no module named page",
 			} {
 				if h := must[[]memory.Version](t)(m.History(t.Context(), name)); h[0].Removed != want {
 					t.Errorf("%s: removed because %q, want %q", name, h[0].Removed, want)
@@ -564,6 +571,10 @@ func TestRetrieveText(t *testing.T) {
 			{memory.Query{Task: "git", Subtask: "digit", By: memory.ByTask}, []string{"git", "commit"}, false, "the task is looked for"},
 			{memory.Query{Task: "digit", Subtask: "git", By: memory.ByBoth}, []string{"git", "commit"}, false, "the larger one counts"},
 			{memory.Query{Task: "git", Subtask: "the of", By: memory.ByBoth}, []string{"git", "commit"}, false, "one has content"},
+			{memory.Query{Task: "git", TopK: 1}, []string{"git"}, false, "fewer than the memory selects"},
+			{memory.Query{Task: "git", TopK: 9}, []string{"git", "commit"}, false, "more than there are"},
+			{memory.Query{Task: "git", MinSim: new(0.99)}, []string{"git"}, false, "a higher bar than the memory's"},
+			{memory.Query{Task: "digit", MinSim: new(0.0)}, []string{"git", "commit"}, false, "0 is a bar too"},
 		}
 		before := show(t, m)
 		for _, tt := range tests {
@@ -588,6 +599,13 @@ func TestRetrieveText(t *testing.T) {
 		}
 		if after := show(t, m); after != before {
 			t.Errorf("retrieving has changed\n%s\nto\n%s", before, after)
+		}
+		for want, q := range map[string]memory.Query{
+			"TopK is -1": {Task: "git", TopK: -1}, "MinSim is 1.5": {MinSim: new(1.5)}, "MinSim is -2": {MinSim: new(-2.0)}, "MinSim is NaN": {MinSim: new(math.NaN())},
+		} {
+			if _, err := m.Retrieve(t.Context(), q); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", q, err, want)
+			}
 		}
 		if _, err := m.Retrieve(t.Context(), memory.Query{Task: "git", By: 3}); err == nil {
 			t.Error("By 3 is accepted")
@@ -698,7 +716,7 @@ func TestUnsafe(t *testing.T) {
 				"add":       second(m.Add(t.Context(), d)),
 				"supersede": second(m.Supersede(t.Context(), "good", 1, d)),
 			} {
-				if !errors.Is(err, memory.ErrUnsafe) || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "override") {
+				if !errors.Is(err, memory.ErrUnsafe) || !errors.Is(err, skill.ErrUnsafe) || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "override") {
 					t.Errorf("%s, %s: %v", what, field, err)
 				}
 				if err != nil && strings.Contains(err.Error(), attack) {
@@ -745,8 +763,14 @@ func TestQuarantine(t *testing.T) {
 		if diff := cmp.Diff([]string{"skills/bad/SKILL.md unsafe", "skills/function/SKILL.md format"}, codes); diff != "" {
 			t.Errorf("diagnostics (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"bad", "function", "good"}, list(m)); diff != "" {
-			t.Errorf("skills (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{"good"}, list(m)); diff != "" || m.Len() != 1 {
+			t.Errorf("skills that may be shown, %d by Len (-want +got):\n%s", m.Len(), diff)
+		}
+		if diff := cmp.Diff([]string{"bad", "function"}, isolated(m)); diff != "" {
+			t.Errorf("quarantined (-want +got):\n%s", diff)
+		}
+		for range m.Quarantined() {
+			break
 		}
 		for _, q := range []string{"wash the car", "water the plants"} {
 			if r := must[*memory.Retrieval](t)(m.Retrieve(t.Context(), memory.Query{Task: q})); len(r.Selected) > 0 {
@@ -769,6 +793,13 @@ func TestQuarantine(t *testing.T) {
 		if r := must[*memory.Retrieval](t)(m.Retrieve(t.Context(), memory.Query{Task: "wash the bus"})); len(r.Selected) == 0 || r.Selected[0].Name() != "bad" {
 			t.Errorf("the repaired skill is not found: %v", r.Selected)
 		}
+		if diff := cmp.Diff([]string{"bad", "bad-2", "good"}, list(m)); diff != "" || m.Len() != 3 {
+			t.Errorf("skills after the repair, %d by Len (-want +got):\n%s", m.Len(), diff)
+		}
+		must[[]string](t)(m.Remove(t.Context(), "function", "test"))
+		if got := isolated(m); got != nil || m.Len() != 3 {
+			t.Errorf("still quarantined: %q; Len is %d", got, m.Len())
+		}
 	})
 	t.Run("code", func(t *testing.T) {
 		dir := t.TempDir()
@@ -784,15 +815,18 @@ func TestQuarantine(t *testing.T) {
 		empty := code("empty", "clean windows")
 		empty.Content = "no code\n"
 		write(t, dir, empty)
+		missing := code("missing", "dust the shelf")
+		missing.Content = strings.Replace(missing.Content, "def missing", "def other", 1)
+		write(t, dir, missing)
 		m := open(t, dir, &memory.Options{Format: skill.FormatCode})
 		var codes []string
 		for _, d := range m.Diagnostics() {
 			codes = append(codes, d.Code)
 		}
-		if diff := cmp.Diff([]string{"unsafe", "no-function", "same-function"}, codes); diff != "" {
+		if diff := cmp.Diff([]string{"unsafe", "no-function", "no-function", "same-function"}, codes); diff != "" {
 			t.Errorf("diagnostics (-want +got):\n%s", diff)
 		}
-		for q, want := range map[string]string{"feed the cat": "free", "water the plants": "", "sweep the floor": "", "clean windows": ""} {
+		for q, want := range map[string]string{"feed the cat": "free", "water the plants": "", "sweep the floor": "", "clean windows": "", "dust the shelf": ""} {
 			r := must[*memory.Retrieval](t)(m.Retrieve(t.Context(), memory.Query{Task: q}))
 			var got strings.Builder
 			for _, e := range r.Skills() {
@@ -833,8 +867,8 @@ func TestQuarantine(t *testing.T) {
 	t.Run("all of the other format", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, code("f", "wash the car"))
-		if _, err := memory.Open(t.Context(), dir, nil); err == nil {
-			t.Error("a memory of code is opened as text")
+		if _, err := memory.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "Format is text, but the skills in "+dir+" are code") {
+			t.Errorf("a memory of code is opened as text: %v", err)
 		}
 		open(t, dir, &memory.Options{Format: skill.FormatCode}) // the lock is free again
 	})
@@ -909,6 +943,8 @@ func TestRefused(t *testing.T) {
 	noFunction.SetRecord(skill.Record{Format: skill.FormatCode})
 	noCode := text("bad", "wash the car", "def f(): pass")
 	noCode.SetRecord(skill.Record{Format: skill.FormatCode, Function: "f"})
+	otherFunction := code("f", "wash the car", "g")
+	otherFunction.SetRecord(skill.Record{Format: skill.FormatCode, Function: "g"})
 	for _, tt := range []struct {
 		name, word string
 		format     skill.Format
@@ -921,6 +957,8 @@ func TestRefused(t *testing.T) {
 		{"code in text", "is code", skill.FormatText, code("bad", "wash the car")},
 		{"text in code", "is text", skill.FormatCode, text("bad", "wash the car", "- x")},
 		{"bad record", "throughline-origins", skill.FormatText, badRecord},
+		{"text in code, the way out", "SetRecord with a Record that has Format and Function", skill.FormatCode, text("bad", "wash the car", "- x")},
+		{"another function", "does not define the Function \"g\"", skill.FormatCode, otherFunction},
 		{"no function", "Function", skill.FormatCode, noFunction},
 		{"no code", "fenced", skill.FormatCode, noCode},
 	} {

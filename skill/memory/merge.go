@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +11,11 @@ import (
 	"github.com/throughline-go/throughline/skill"
 )
 
-// maxOrigins is the most origins that a merge keeps: each takes about 200 bytes of a file of at most 2 MiB, which is written again at
-// each merge.
-const maxOrigins = 1000
+// What a merge keeps of the origins: each takes about 200 bytes of a file of at most 2 MiB, which is written again at each merge.
+const (
+	maxOrigins     = 1000
+	maxOriginBytes = 1 << 20 // of their JSON
+)
 
 // merge makes a draft part of a stored skill.
 func (m *Memory) merge(ctx context.Context, old *item, dr draft) (Entry, error) {
@@ -25,7 +28,7 @@ func (m *Memory) merge(ctx context.Context, old *item, dr draft) (Entry, error) 
 	if changed {
 		doc.Content = body
 	}
-	rec.Origins = origins[max(0, len(origins)-maxOrigins):]
+	rec.Origins = lastOrigins(origins)
 	if f, ok := m.unsafe(&doc); ok { // parts that are safe alone can be unsafe together
 		return Entry{}, fmt.Errorf("%w: %q merged into %q: rule %s matches in %s", ErrUnsafe, dr.doc.Name(), old.Name(), f.Rule, f.Field)
 	}
@@ -40,12 +43,10 @@ func (m *Memory) merge(ctx context.Context, old *item, dr draft) (Entry, error) 
 }
 
 // mergeBodies returns the stored body with the procedure of the other, if that has one, and its unseen notes; changed is false if both
-// are there already.
+// are there already. A stored body in another form keeps its text, with its procedure if it has one, and gets the rest behind it.
 func mergeBodies(stored, other string) (merged string, changed bool) {
 	into, from := skill.ParseTextBody(stored), skill.ParseTextBody(other)
-	if len(from.Procedure) > 0 && !slices.Equal(into.Procedure, from.Procedure) {
-		into.Procedure, changed = from.Procedure, true
-	}
+	var add skill.TextBody
 	seen := make(map[string]bool, len(into.Notes)+len(from.Notes))
 	for _, n := range into.Notes {
 		seen[noteKey(n)] = true
@@ -53,10 +54,28 @@ func mergeBodies(stored, other string) (merged string, changed bool) {
 	for _, n := range from.Notes {
 		if k := noteKey(n); !seen[k] {
 			seen[k] = true
-			into.Notes, changed = append(into.Notes, n), true
+			add.Notes = append(add.Notes, n)
 		}
 	}
-	return into.String(), changed
+	if strings.TrimSpace(into.String()) == strings.TrimSpace(stored) {
+		if len(from.Procedure) > 0 && !slices.Equal(into.Procedure, from.Procedure) {
+			into.Procedure, changed = from.Procedure, true
+		}
+		into.Notes = append(into.Notes, add.Notes...)
+		return into.String(), changed || len(add.Notes) > 0
+	}
+	if len(into.Procedure) == 0 {
+		add.Procedure = from.Procedure
+	}
+	bullets := add.String()
+	if bullets == "" {
+		return stored, false
+	}
+	gap := "\n\n"
+	if strings.HasSuffix(stored, "\n") {
+		gap = "\n"
+	}
+	return stored + gap + bullets, true
 }
 
 // noteKey is equal for notes that differ in white space and case alone.
@@ -68,6 +87,22 @@ func noteKey(note string) string {
 		}
 		return least
 	}, strings.Join(strings.Fields(note), " "))
+}
+
+// lastOrigins returns the last origins that fit in a file beside a body.
+func lastOrigins(origins []skill.Origin) []skill.Origin {
+	origins = origins[max(0, len(origins)-maxOrigins):]
+	size := 0
+	for i := len(origins) - 1; i >= 0; i-- {
+		data, err := json.Marshal(origins[i])
+		if err != nil {
+			break // the record will say what is wrong
+		}
+		if size += len(data) + 1; size > maxOriginBytes {
+			return origins[i+1:]
+		}
+	}
+	return origins
 }
 
 // mergeOrigins returns the stored origins and the others that are not among them, in order.

@@ -288,6 +288,45 @@ func (m *model) prune(minUses int, below float64) []string {
 	return m.remove(failed)
 }
 
+// gone returns the names of the removed skills, sorted.
+func (m *model) gone() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.history)), func(name string) bool { _, ok := m.current[name]; return ok })
+}
+
+// early says whether a function calls a removed one that does not lead back to it over removed ones.
+func (m *model) early(d modelSkill) bool {
+	owned, removed := map[string]bool{d.Function: true}, map[string][]string{}
+	for _, s := range m.current {
+		owned[s.Function] = true
+	}
+	for _, name := range slices.Backward(m.gone()) {
+		last := m.history[name][len(m.history[name])-1].Skill
+		removed[last.Function] = last.Calls
+	}
+	if m.format == skill.FormatText {
+		return false
+	}
+	for _, call := range d.Calls {
+		if _, ok := removed[call]; !ok || owned[call] {
+			continue
+		}
+		reached := map[string]bool{call: true}
+		for range len(removed) + 1 {
+			for function := range maps.Clone(reached) {
+				if !owned[function] {
+					for _, c := range removed[function] {
+						reached[c] = true
+					}
+				}
+			}
+		}
+		if !reached[d.Function] {
+			return true
+		}
+	}
+	return false
+}
+
 type modelHit struct {
 	Name       string
 	Similarity float64
@@ -453,8 +492,9 @@ func (s *machine) drawName(t *rapid.T) string {
 	return rapid.SampledFrom(append(names, "none")).Draw(t, "which")
 }
 
-func (s *machine) Add(t *rapid.T) {
-	d := s.drawSkill(t)
+func (s *machine) Add(t *rapid.T) { s.add(t, s.drawSkill(t)) }
+
+func (s *machine) add(t *rapid.T, d modelSkill) {
 	got, err := s.m.Add(s.ctx, d.document(t, s.want.format))
 	if err != nil {
 		t.Fatal(err)
@@ -493,8 +533,12 @@ func (s *machine) same(t *rapid.T, what, name string, e memory.Entry) {
 
 func (s *machine) Supersede(t *rapid.T) {
 	name, d := s.drawName(t), s.drawSkill(t)
+	old := s.want.current[name].Version
+	s.supersede(t, name, rapid.IntRange(max(1, old-1), old+1).Draw(t, "version"), d)
+}
+
+func (s *machine) supersede(t *rapid.T, name string, version int, d modelSkill) {
 	old, ok := s.want.current[name]
-	version := rapid.IntRange(max(1, old.Version-1), old.Version+1).Draw(t, "version")
 	e, err := s.m.Supersede(s.ctx, name, version, d.document(t, s.want.format))
 	switch {
 	case !ok:
@@ -519,8 +563,9 @@ func (s *machine) Supersede(t *rapid.T) {
 	}
 }
 
-func (s *machine) Remove(t *rapid.T) {
-	name := s.drawName(t)
+func (s *machine) Remove(t *rapid.T) { s.remove(t, s.drawName(t)) }
+
+func (s *machine) remove(t *rapid.T, name string) {
 	_, ok := s.want.current[name]
 	got, err := s.m.Remove(s.ctx, name, "test")
 	if !ok {
@@ -574,8 +619,16 @@ func (s *machine) Check(t *rapid.T) {
 
 func (s *machine) Restore(t *rapid.T) {
 	name := s.drawName(t)
+	version := rapid.IntRange(1, len(s.want.history[name])+1).Draw(t, "version")
+	if gone := s.want.gone(); len(gone) > 0 && rapid.Bool().Draw(t, "removed") { // else one that calls a removed one is rare
+		name = rapid.SampledFrom(gone).Draw(t, "which removed")
+		version = len(s.want.history[name])
+	}
+	s.restore(t, name, version)
+}
+
+func (s *machine) restore(t *rapid.T, name string, version int) {
 	h := s.want.history[name]
-	version := rapid.IntRange(1, len(h)+1).Draw(t, "version")
 	e, err := s.m.Restore(s.ctx, name, version)
 	if version > len(h) {
 		if !errors.Is(err, memory.ErrNotFound) {
@@ -596,6 +649,11 @@ func (s *machine) Restore(t *rapid.T) {
 		if err == nil {
 			t.Fatalf("function %q restored in %q", d.Function, name)
 		}
+	case s.want.early(d):
+		if err == nil || !strings.Contains(err.Error(), "first") {
+			t.Fatalf("%q, which calls %q, was restored before them: %v", name, d.Calls, err)
+		}
+		s.steps["refused"]++
 	case err != nil:
 		t.Fatal(err)
 	default:
@@ -608,7 +666,6 @@ func (s *machine) Restore(t *rapid.T) {
 
 func (s *machine) RecordUse(t *rapid.T) {
 	var uses []memory.Use
-	valid := true
 	for range rapid.IntRange(1, 4).Draw(t, "uses") {
 		name := s.drawName(t)
 		last := len(s.want.history[name])
@@ -617,9 +674,13 @@ func (s *machine) RecordUse(t *rapid.T) {
 			Episode: rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6"}).Draw(t, "episode"),
 			Success: rapid.SampledFrom([]*bool{nil, new(true), new(false), new(false)}).Draw(t, "success"),
 		}
-		valid = valid && last > 0
 		uses = append(uses, u)
 	}
+	s.recordUse(t, uses...)
+}
+
+func (s *machine) recordUse(t *rapid.T, uses ...memory.Use) {
+	valid := !slices.ContainsFunc(uses, func(u memory.Use) bool { return len(s.want.history[u.Skill]) == 0 })
 	err := s.m.RecordUse(s.ctx, uses...)
 	if !valid {
 		if !errors.Is(err, memory.ErrNotFound) {
@@ -641,7 +702,10 @@ func (s *machine) RecordUse(t *rapid.T) {
 }
 
 func (s *machine) Prune(t *rapid.T) {
-	o := rapid.SampledFrom([]*memory.PruneOptions{nil, {MinUses: 1}, {MinUses: 2, Below: new(0.0)}, {MinUses: 2, Below: new(1.0)}}).Draw(t, "options")
+	s.prune(t, rapid.SampledFrom([]*memory.PruneOptions{nil, {MinUses: 1}, {MinUses: 2, Below: new(0.0)}, {MinUses: 2, Below: new(1.0)}}).Draw(t, "options"))
+}
+
+func (s *machine) prune(t *rapid.T, o *memory.PruneOptions) {
 	minUses, below := 3, 0.5
 	if o != nil {
 		minUses = o.MinUses
@@ -662,10 +726,13 @@ func (s *machine) Prune(t *rapid.T) {
 }
 
 func (s *machine) Retrieve(t *rapid.T) {
-	q := memory.Query{
+	s.retrieve(t, memory.Query{
 		Task: s.drawDescription(t), By: rapid.SampledFrom([]memory.QueryBy{memory.BySubtask, memory.ByTask, memory.ByBoth}).Draw(t, "by"),
 		Subtask: rapid.SampledFrom([]string{"", " ", "a", "b c", "the", "d e f"}).Draw(t, "subtask"),
-	}
+	})
+}
+
+func (s *machine) retrieve(t *rapid.T, q memory.Query) {
 	r, err := s.m.Retrieve(s.ctx, q)
 	if err != nil {
 		t.Fatal(err)
@@ -697,6 +764,37 @@ func (s *machine) Retrieve(t *rapid.T) {
 	if empty {
 		s.steps["empty query"]++
 	}
+}
+
+// Life has steps that rarely follow each other by chance, in an order in which each has an effect unless what is there already stands in
+// the way.
+func (s *machine) Life(t *rapid.T) {
+	if s.want.format == skill.FormatText {
+		s.add(t, trim(modelSkill{Name: "x", Description: "a", Body: "- Procedure: go\n- wait\n"}))
+		s.add(t, trim(modelSkill{Name: "y", Description: "a", Body: "- Procedure: go\n- code 422 if empty\n"}))
+		var uses []memory.Use
+		for _, episode := range []string{"7", "8", "9"} {
+			uses = append(uses, memory.Use{Skill: "x", Version: max(1, len(s.want.history["x"])), Episode: episode, Success: new(false)})
+		}
+		s.recordUse(t, uses...)
+		s.prune(t, nil)
+		s.restore(t, "x", 1)
+		s.supersede(t, "x", len(s.want.history["x"]), trim(modelSkill{Name: "x", Description: "a b", Body: "- wait\n"}))
+	} else {
+		body := func(function, call string) string {
+			return "```python\ndef " + function + "():\n    " + call + "\n```\n"
+		}
+		s.add(t, trim(modelSkill{Name: "x", Description: "a", Function: "g", Body: body("g", "pass")}))
+		s.add(t, trim(modelSkill{Name: "y", Description: "b", Function: "f", Calls: []string{"g"}, Body: body("f", "g()")}))
+		s.add(t, trim(modelSkill{Name: "y", Description: "a", Function: "q", Body: body("q", "pass")}))
+		s.retrieve(t, memory.Query{Subtask: "b"})
+		s.remove(t, "x")
+		s.restore(t, "y", 1)
+		s.restore(t, "x", 1)
+		s.restore(t, "y", 1)
+		s.supersede(t, "x", len(s.want.history["x"]), trim(modelSkill{Name: "x", Description: "a b", Function: "g", Body: body("g", "pass # 1")}))
+	}
+	s.retrieve(t, memory.Query{Subtask: " "})
 }
 
 func (s *machine) Reopen(t *rapid.T) {
@@ -733,6 +831,9 @@ func (s *machine) check(t *rapid.T) {
 		if e.Quarantined {
 			t.Fatalf("%q is quarantined", e.Name())
 		}
+	}
+	for e := range s.m.Quarantined() {
+		t.Fatalf("%q is quarantined", e.Name())
 	}
 	for _, name := range s.want.names() {
 		want = append(want, s.want.current[name])
@@ -812,9 +913,12 @@ func TestModel(t *testing.T) {
 		}
 		s.open(t)
 		defer func() { s.m.Close() }()
+		if rapid.Bool().Draw(t, "lived") || rapid.Bool().Draw(t, "lived too") {
+			s.Life(t)
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"Add": s.Add, "Add again": s.Add, "Put": s.Put, "Supersede": s.Supersede, "Remove": s.Remove, "Check": s.Check,
-			"Restore": s.Restore, "RecordUse": s.RecordUse, "RecordUse again": s.RecordUse, "Prune": s.Prune,
+			"Restore": s.Restore, "Life": s.Life, "Restore again": s.Restore, "RecordUse": s.RecordUse, "RecordUse again": s.RecordUse, "Prune": s.Prune,
 			"Retrieve": s.Retrieve, "Retrieve again": s.Retrieve, "Reopen": s.Reopen, "": s.check,
 		})
 	})
@@ -822,7 +926,7 @@ func TestModel(t *testing.T) {
 		return
 	}
 	for _, what := range []string{
-		"created", "merged", "overwritten", "dropped", "put", "superseded", "removed", "cascade", "restored", "pruned", "pulled", "empty query",
+		"created", "merged", "overwritten", "dropped", "put", "superseded", "removed", "cascade", "restored", "refused", "pruned", "pulled", "empty query",
 	} {
 		if steps[what] == 0 {
 			t.Errorf("%s: never happened", what)

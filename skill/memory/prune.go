@@ -16,7 +16,7 @@ type Use struct {
 	Success *bool  `json:"success,omitempty"` // nil means unknown
 }
 
-// Usage counts the uses of a skill over all its versions.
+// Usage counts the uses of a skill over all its versions, also those before another took its place, which [Memory.Prune] leaves out.
 type Usage struct {
 	Uses, Known, Successes int
 }
@@ -80,7 +80,7 @@ func (us usage) since(name string, version int) Usage {
 }
 
 // RecordUse notes uses. A second record of one skill, version and episode replaces the first, so that a retry does not count twice. A
-// skill may have been superseded or removed since, but the version must have been there: else the error is [ErrNotFound]. An empty
+// skill may have been superseded or removed since, but the version must not be later than its last: else the error is [ErrNotFound]. An empty
 // episode, and one that is not UTF-8, is an error too. All errors are joined, and then none of the uses is noted.
 func (m *Memory) RecordUse(ctx context.Context, uses ...Use) error {
 	if err := m.begin(ctx); err != nil {
@@ -96,8 +96,13 @@ func (m *Memory) RecordUse(ctx context.Context, uses ...Use) error {
 		if _, ok := last[u.Skill]; !ok {
 			if it := m.items[u.Skill]; it != nil {
 				last[u.Skill] = it.Record.Version
-			} else if versions, _ := m.store.versions(ctx, u.Skill); len(versions) > 0 {
-				last[u.Skill] = versions[len(versions)-1].Record.Version
+			} else {
+				versions, err := m.store.versions(ctx, u.Skill)
+				if len(versions) > 0 {
+					last[u.Skill] = versions[len(versions)-1].Record.Version
+				} else if err != nil && !errors.Is(err, ErrNotFound) {
+					return err
+				}
 			}
 		}
 		switch {
@@ -143,7 +148,8 @@ func (m *Memory) RecordUse(ctx context.Context, uses ...Use) error {
 	return nil
 }
 
-// Usage returns the counts of a current or a removed skill, all zero if there are none, in time linear in its uses.
+// Usage returns the counts of a current or a removed skill over all its versions, all zero if there are none, in time linear in its
+// uses. [Memory.Prune] counts only those since the skill was last replaced.
 func (m *Memory) Usage(name string) Usage {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -157,8 +163,10 @@ type PruneOptions struct {
 }
 
 // Prune removes the skills that were used and failed, after Memp (arXiv:2508.06433): those with at least MinUses uses of known outcome
-// of which a share below Below were successes. Ours: it counts the uses of the present version and of those that it was merged from, not
-// of another skill that had the place before. The result and its errors are those of [Memory.Remove]. Nothing calls it by itself.
+// of which a share below Below were successes. Ours: it counts the uses since the last replacement, that is of the present version and of
+// those that it was merged from, not of another skill that had the place before; [Memory.Usage] counts all. Memp's reflection,
+// which revises what failed, is up to the caller: give the last text of [Memory.History] and the failed episode to a model and call
+// [Memory.Supersede] with the reply before Prune takes the skill. The result and its errors are those of [Memory.Remove]. Nothing calls it by itself.
 func (m *Memory) Prune(ctx context.Context, o *PruneOptions) (removed []string, err error) {
 	var opts PruneOptions
 	if o != nil {

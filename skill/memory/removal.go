@@ -47,7 +47,7 @@ func (s *store) remove(ctx context.Context, victims []victim) (err error) {
 		return nil
 	}
 	name := victims[0].name
-	fail := func(err error) error { return fmt.Errorf("memory: remove %.80q: %w", name, err) }
+	fail := func(err error) error { return failed(fmt.Sprintf("remove %.80q", name), err) }
 	if err := s.settle(ctx); err != nil {
 		return fail(err)
 	}
@@ -67,9 +67,12 @@ func (s *store) remove(ctx context.Context, victims []victim) (err error) {
 		}
 	}
 	s.unclean = true
+	decided := false // the journal is there: load would remove what is left
 	defer func() {
 		if err != nil && s.unclean {
-			_ = s.recover() // if that fails too, the next write tries again
+			if s.recover() == nil && decided { // if that fails too, the next write tries again
+				err = nil
+			}
 		}
 	}()
 	now := s.o.now().UTC().Truncate(time.Second)
@@ -89,6 +92,7 @@ func (s *store) remove(ctx context.Context, victims []victim) (err error) {
 		if err := s.put(data, journal); err != nil {
 			return fail(err)
 		}
+		decided = true
 	}
 	for _, n := range notes {
 		name = n.Skill

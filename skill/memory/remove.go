@@ -1,18 +1,21 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/throughline-go/throughline/skill"
 )
 
 // Remove removes a skill and, for code, all that call it, directly or not, as in arXiv:2608.20274. It returns their names: callers
-// before callees, those of a cycle together by name. All go or none, also over a crash. They stay in [Memory.History] with the reason,
-// and [Memory.Restore] brings them back one by one. An empty reason is noted as "no reason given". The error is [ErrNotFound] if there
-// is no such skill, [ErrConflict] if one was edited by hand meanwhile, and others for a failed write and a done ctx.
+// before callees, those of a cycle together by name. All go or none, also over a crash. They stay in [Memory.History], each with the
+// reason, a caller with the function before it that it calls: "calls last_order, removed: crm is gone". [Memory.Restore] brings them back
+// one by one, in reverse order. An empty reason is noted as "no reason given". The error is [ErrNotFound] if there is no such skill,
+// [ErrConflict] if one was edited by hand meanwhile, and others for a failed write and a done ctx. If the write fails after the skills
+// have gone, their names come with the error.
 func (m *Memory) Remove(ctx context.Context, name, reason string) (removed []string, err error) {
 	if err := m.begin(ctx); err != nil {
 		return nil, err
@@ -51,9 +54,6 @@ func (m *Memory) Check(ctx context.Context, load func(context.Context, Entry) er
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("memory: check: %w", err)
 		}
-		if e.Quarantined {
-			continue
-		}
 		if err := load(ctx, e); err != nil {
 			failing = append(failing, refused{e, err})
 		}
@@ -81,27 +81,35 @@ func (m *Memory) remove(ctx context.Context, reasons map[*item]string) ([]string
 		start = append(start, it)
 	}
 	gone := reach(start, m.graph.calledBy)
-	victims := make([]victim, len(gone))
-	names := make([]string, len(gone))
-	going := make(map[*item]bool, len(gone))
-	for _, it := range gone {
-		going[it] = true
+	// A caller gets the reason of the nearest skill that has one of its own, of equals the first by name.
+	type cause struct{ root, text string }
+	causes := make(map[*item]cause, len(gone))
+	slices.SortFunc(start, func(a, b *item) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, it := range start {
+		causes[it] = cause{reasons[it], reasons[it]}
 	}
-	for i, it := range gone {
-		names[i] = it.Name()
-		victims[i] = victim{it.Name(), it.Record.Version, reasons[it]}
-		if victims[i].reason != "" {
-			continue
-		}
-		for _, callee := range m.graph.calls(it) {
-			if going[callee] {
-				victims[i].reason = fmt.Sprintf("calls %s, which goes: %s", callee.Record.Function, cmp.Or(reasons[callee], "it calls another that goes"))
-				break
+	for next := start; len(next) > 0; next = next[1:] {
+		callee := next[0]
+		for _, caller := range m.graph.calledBy(callee) {
+			if _, ok := causes[caller]; !ok {
+				root := causes[callee].root
+				causes[caller] = cause{root, fmt.Sprintf("calls %s, removed: %s", callee.Record.Function, root)}
+				next = append(next, caller)
 			}
 		}
 	}
+	victims := make([]victim, len(gone))
+	names := make([]string, len(gone))
+	for i, it := range gone {
+		names[i] = it.Name()
+		victims[i] = victim{it.Name(), it.Record.Version, causes[it].text}
+	}
 	if err := m.store.remove(ctx, victims); err != nil {
-		return nil, m.resync(ctx, err, names...)
+		err = m.resync(ctx, err, names...)
+		if slices.ContainsFunc(names, func(name string) bool { return m.items[name] != nil }) {
+			return nil, err
+		}
+		return names, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ type Query struct {
 	Task    string // the instruction
 	Subtask string // of the task; blank means that the task is looked for
 	By      QueryBy
+
+	TopK   int      // most skills to select; zero means that of the memory
+	MinSim *float64 // similarity in [-1, 1] that a selected skill exceeds; nil means that of the memory
 }
 
 // QueryBy says which text of a [Query] is compared.
@@ -47,16 +51,20 @@ type Retrieval struct {
 func (r *Retrieval) Skills() []Entry { return slices.Clone(r.skills) }
 
 // Retrieve returns the skills that fit q: those whose descriptions have a similarity above MinSim to it, the TopK most similar, as in
-// arXiv:2608.20274. For code it pulls in the stored functions that they call, and what those call; a cycle stands together by name, and
+// arXiv:2608.20274; what it returns, also Selected, goes into [skill.Render] as it is. For code it pulls in the stored functions that they call, and what those call; a cycle stands together by name, and
 // functions that are as far from one that calls none stand by name. A function that calls a quarantined one, at whatever distance,
 // cannot run and is not selected.
 //
 // It changes nothing; note what was used by [Memory.RecordUse]. A query without content is no error and finds nothing. The error is for
-// By out of range, an unusable answer of the embedder ([*skill.VectorError]), and a done ctx. For n skills the time is O(n) and that of
-// the products with vectors that share an entry with the query, besides one call of the embedder.
+// By, TopK or MinSim out of range, an unusable answer of the embedder ([*skill.VectorError]), and a done ctx. For n skills the time is
+// O(n) and that of the products with vectors that share an entry with the query, besides one call of the embedder; the first query after
+// a write to a memory with quarantined functions also walks their callers once.
 func (m *Memory) Retrieve(ctx context.Context, q Query) (*Retrieval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("memory: retrieve: %w", err)
+	}
+	if err := m.resolve(&q); err != nil {
+		return nil, err
 	}
 	subtask := q.Subtask
 	if strings.TrimSpace(subtask) == "" {
@@ -73,8 +81,6 @@ func (m *Memory) Retrieve(ctx context.Context, q Query) (*Retrieval, error) {
 		if subtask != q.Task {
 			texts = append(texts, subtask)
 		}
-	default:
-		return nil, fmt.Errorf("memory: retrieve: By is %d, want BySubtask, ByTask or ByBoth", int(q.By))
 	}
 	queries, err := m.embed(ctx, texts)
 	if err != nil {
@@ -95,7 +101,7 @@ func (m *Memory) Retrieve(ctx context.Context, q Query) (*Retrieval, error) {
 			buf.sims[i] = max(buf.sims[i], c)
 		}
 	}
-	best := m.best(buf)
+	best := m.best(q.TopK, *q.MinSim, buf)
 	r := &Retrieval{Selected: make([]Hit, len(best))}
 	for i, f := range best {
 		r.Selected[i] = Hit{f.it.Entry, f.similarity}
@@ -120,17 +126,35 @@ func (m *Memory) Retrieve(ctx context.Context, q Query) (*Retrieval, error) {
 	return r, nil
 }
 
-// best returns the TopK most similar skills above MinSim of the similarities in buf, in order. The result is part of buf.
-func (m *Memory) best(buf *scratch) []match {
-	k := min(m.o.TopK, len(m.index.items))
+// resolve checks a query and fills in what is the memory's.
+func (m *Memory) resolve(q *Query) error {
+	var errs []error
+	if q.By < BySubtask || q.By > ByBoth {
+		errs = append(errs, fmt.Errorf("memory: retrieve: By is %d, want BySubtask, ByTask or ByBoth", int(q.By)))
+	}
+	if q.TopK < 0 {
+		errs = append(errs, fmt.Errorf("memory: retrieve: TopK is %d, want at least 1, or 0 for that of the memory", q.TopK))
+	}
+	q.TopK = cmp.Or(q.TopK, m.o.TopK)
+	if q.MinSim == nil {
+		q.MinSim = m.o.MinSim
+	} else if !(*q.MinSim >= -1 && *q.MinSim <= 1) { // also for NaN
+		errs = append(errs, fmt.Errorf("memory: retrieve: MinSim is %g, want it in [-1, 1]", *q.MinSim))
+	}
+	return errors.Join(errs...)
+}
+
+// best returns the topK most similar skills above minSim of the similarities in buf, in order. The result is part of buf.
+func (m *Memory) best(topK int, minSim float64, buf *scratch) []match {
+	k := min(topK, len(m.index.items))
 	before := func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.similarity, a.similarity), strings.Compare(a.it.Name(), b.it.Name()))
 	}
 	best := buf.matches[:0]
-	floor := *m.o.MinSim
+	floor := minSim
 	for slot, c := range buf.sims {
 		it := m.index.items[slot]
-		if it == nil || c < floor || c <= *m.o.MinSim || !m.runs(it) {
+		if it == nil || c < floor || c <= minSim || !m.graph.runs(it) {
 			continue
 		}
 		best = append(best, match{it, c})
@@ -143,17 +167,4 @@ func (m *Memory) best(buf *scratch) []match {
 	slices.SortFunc(best, before)
 	buf.matches = best
 	return best[:min(k, len(best))]
-}
-
-// runs says whether no function that it leads to is quarantined.
-func (m *Memory) runs(it *item) bool {
-	if m.graph.quarantined == 0 {
-		return true
-	}
-	for _, callee := range reach([]*item{it}, m.graph.calls) {
-		if callee.Quarantined {
-			return false
-		}
-	}
-	return true
 }

@@ -104,6 +104,20 @@ type known struct {
 	sum     [sha256.Size]byte // of the file
 }
 
+// failed says what was done when an error came, which may have the prefix of the package already.
+func failed(doing string, err error) error { return &fault{doing, err} }
+
+type fault struct {
+	doing string
+	err   error
+}
+
+func (f *fault) Error() string {
+	return "memory: " + f.doing + ": " + strings.TrimPrefix(f.err.Error(), "memory: ")
+}
+
+func (f *fault) Unwrap() error { return f.err }
+
 // openDir opens a folder, which it makes unless o.readOnly, and takes its lock unless o.readOnly.
 func openDir(ctx context.Context, dir string, o storeOptions) (*store, error) {
 	if err := ctx.Err(); err != nil {
@@ -365,7 +379,8 @@ func (s *store) glance(name string) (f found, doubt bool, err error) {
 		f.diags = append(f.diags, s.report(skillPath(name), skill.SeverityError, "not-regular", "%v; it is not read", err))
 		return f, false, nil
 	case err != nil:
-		f.taken = true
+		// An error of the folder above all is no sign that this name is taken: then each name would be.
+		f.taken, _ = exists(s.t, skillDir(name))
 		return f, false, err
 	}
 	f.taken = true

@@ -1192,3 +1192,73 @@ func TestStaleJournal(t *testing.T) {
 		}
 	}
 }
+
+// An error names the package once, whatever it wraps.
+func TestOnePrefix(t *testing.T) {
+	s := newInProcess(storeOptions{now: clock})
+	commit(t, s, "a", "x", 0)
+	_, taken := s.commit(t.Context(), document("a", "x"), 0)
+	_, conflict := s.commit(t.Context(), document("a", "x"), 7)
+	_, none := s.versions(t.Context(), "b")
+	_, past := s.version(t.Context(), "a", 3)
+	for _, tt := range []struct {
+		err, is error
+		want    string
+	}{
+		{taken, ErrExists, `memory: store "a": the name is taken`},
+		{conflict, ErrConflict, `memory: store "a": the skill has changed: version 1 is current, not 7`},
+		{none, ErrNotFound, `memory: history of "b": no such skill`},
+		{past, ErrNotFound, `memory: version 3 of "a": no such skill`},
+		{s.remove(t.Context(), []victim{{"b", 1, ""}}), ErrNotFound, `memory: remove "b": no such skill`},
+	} {
+		if !errors.Is(tt.err, tt.is) || tt.err.Error() != tt.want {
+			t.Errorf("%v, want %q", tt.err, tt.want)
+		}
+	}
+}
+
+// broken fails one rename, and all else works.
+type broken struct {
+	tree
+	to string // empty: none
+}
+
+func (b *broken) rename(from, to string) error {
+	if b.to != "" && to == b.to {
+		b.to = ""
+		return errors.New("disk full")
+	}
+	return b.tree.rename(from, to)
+}
+
+// Once several removals are decided on, a failure that the clean-up makes good is none: an error would say that nothing went.
+func TestRemoveDecided(t *testing.T) {
+	for _, tt := range []struct {
+		at     string
+		fails  bool
+		reason string
+	}{
+		{journal, true, "not decided yet"},
+		{pastPath("b", 1, noteEnd), false, "before the second one"},
+		{pastPath("b", 1, ".dir"), false, "the second one itself"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("case without a reason")
+		}
+		b := &broken{tree: newTree(clock)}
+		s, err := newStore(b, storeOptions{now: clock})
+		must(t, err)
+		commit(t, s, "a", "x", 0)
+		commit(t, s, "b", "x", 0)
+		b.to = tt.at
+		err = s.remove(t.Context(), []victim{{"a", 1, "test"}, {"b", 1, "test"}})
+		if (err != nil) != tt.fails || b.to != "" {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+		for _, name := range []string{"a", "b"} {
+			if _, ok, err := s.reload(t.Context(), name); ok != tt.fails || err != nil {
+				t.Errorf("%s: %s is there: %v, %v", tt.reason, name, ok, err)
+			}
+		}
+	}
+}

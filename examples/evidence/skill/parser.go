@@ -63,7 +63,7 @@ func (e *evidence) parser(ctx context.Context, data string) error {
 		}
 		return nil
 	})
-	e.claim(r.Files > 0, "parser: there is no SKILL.md below %s", "the folder")
+	e.claim(r.Files > 0, "parser: there is no SKILL.md below the folder")
 	e.claim(r.Lost == 0, "parser: %d files are neither loaded nor diagnosed", r.Lost)
 	e.claim(r.Changed == 0, "parser: %d skills change when they are written and read", r.Changed)
 	return err

@@ -94,10 +94,10 @@ func (e *evidence) score(ctx context.Context, set string, skills []*skill.Docume
 }
 
 // A document without a body that matters: only its description is compared.
-func described(name, description, task, group string) *skill.Document {
+func described(name, description, task, group string) (*skill.Document, error) {
 	d := &skill.Document{Frontmatter: skill.Frontmatter{Name: name, Description: description}}
-	d.SetRecord(skill.Record{Format: skill.FormatCode, Origins: []skill.Origin{{Task: task, Group: group, End: 1}}})
-	return d
+	err := d.SetRecord(skill.Record{Format: skill.FormatCode, Origins: []skill.Origin{{Task: task, Group: group, End: 1}}})
+	return d, err
 }
 
 // skillWeaver returns the functions that have a docstring, described by its first sentence.
@@ -115,7 +115,11 @@ func skillWeaver(data string) ([]*skill.Document, error) {
 		}
 		first, _, _ := strings.Cut(r.Docstring, "\n\n")
 		if first = strings.Join(strings.Fields(first), " "); first != "" {
-			out = append(out, described(r.Name, first, "", ""))
+			d, err := described(r.Name, first, "", "")
+			if err != nil {
+				return nil, fmt.Errorf("skillweaver: function %d: %w", len(out), err)
+			}
+			out = append(out, d)
 		}
 	}
 	return out, nil
@@ -155,7 +159,11 @@ func voyager(data string) (skills []*skill.Document, tasks []skill.Task, err err
 					text = append(text, strings.TrimSpace(l))
 				}
 			}
-			skills = append(skills, described(name, strings.Join(text, " "), id, name))
+			d, err := described(name, strings.Join(text, " "), id, name)
+			if err != nil {
+				return nil, nil, fmt.Errorf("voyager: %s: %w", id, err)
+			}
+			skills = append(skills, d)
 		}
 	}
 	return skills, tasks, nil

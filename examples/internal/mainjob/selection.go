@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	skillBudget = 200  // tokens of skills given to the policy in an episode
+	skillBudget = 200  // tokens of skills chosen for an episode; of them the policy sees the names of the tools of the best one
 	ownBudget   = 2000 // tokens of the user's tools and skills in one selection
 )
 
@@ -60,7 +60,7 @@ func (j *job) selection(ctx context.Context) error {
 	}
 	all := bps.EstimateTokens(skill.Render(j.result.Skills))
 	j.report(picked, limit)
-	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), limit), "tokens of prompt text, all skills and chosen",
+	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), limit), "tokens of prompt text, all skills and chosen (the policy sees the tool names of the best)",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
 	worst, mean := proven(picked)
 	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",

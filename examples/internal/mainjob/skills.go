@@ -71,8 +71,11 @@ func (j *job) induce(ctx context.Context) error {
 	j.row("skills", fmt.Sprintf("make text skills of the subtasks of %d recorded episodes, merge those that are alike", j.demos), "subtasks, skills",
 		fmt.Sprint(parts), fmt.Sprint(r.Count))
 	did := "score them without running anything"
-	if sum.Status == skill.StatusUnreliable {
+	switch sum.Status {
+	case skill.StatusUnreliable:
 		did += " (unreliable here: off-topic texts score as high)"
+	case skill.StatusUnretrievable:
+		did += " (no request would find one)"
 	}
 	j.row("", did, "median utility, off-topic texts and the skills", fmt.Sprintf("%.3f", sum.Placebo), fmt.Sprintf("%.3f", sum.Median))
 	j.row("", "the same of what some task would find, and of all skills together", "median gated utility, memory-level utility",
@@ -83,7 +86,7 @@ func (j *job) induce(ctx context.Context) error {
 // procedureTools reads from a skill which tools its procedure calls, in order: what an agent would do with its text.
 func procedureTools(s skill.Skill) []string {
 	var tools []string
-	for _, step := range skill.Procedure(s.Body()) {
+	for _, step := range skill.ParseTextBody(s.Body()).Procedure {
 		name, _, _ := strings.Cut(step, "(")
 		tools = append(tools, name)
 	}

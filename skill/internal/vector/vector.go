@@ -15,37 +15,67 @@ type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float64, error)
 }
 
-// Embed returns unit (or zero) vectors of the texts. An answer that cannot be used is the error that fault makes of the position of the
-// text, -1 for the answer as a whole, and the reason.
-func Embed(ctx context.Context, e Embedder, texts []string, fault func(index int, reason string) error) ([]Vector, error) {
+// An Error is a skill.VectorError.
+type Error struct {
+	Embedder string // its ID, empty if it has none
+	Index    int    // position of the text among those asked for; -1 for the answer as a whole
+	Texts    int    // how many were asked for; 0 if unknown
+	Reason   string
+}
+
+// Error names the embedder, the text and the rule.
+func (e *Error) Error() string {
+	switch {
+	case e.Index < 0:
+		return fmt.Sprintf("embedder %q: %s", e.Embedder, e.Reason)
+	case e.Texts == 0:
+		return fmt.Sprintf("embedder %q: vector of text %d %s", e.Embedder, e.Index, e.Reason)
+	}
+	return fmt.Sprintf("embedder %q: vector of text %d of %d %s", e.Embedder, e.Index, e.Texts, e.Reason)
+}
+
+// ID returns the name that an embedder gives itself; empty if it has none.
+func ID(e Embedder) string {
+	if n, ok := e.(interface{ ID() string }); ok {
+		return n.ID()
+	}
+	return ""
+}
+
+// Embed returns unit (or zero) vectors of the texts. An answer that cannot be used is an [*Error]. Errors have no prefix of a package:
+// that of the caller says what the texts are for.
+func Embed(ctx context.Context, e Embedder, texts []string) ([]Vector, error) {
 	out := make([]Vector, 0, len(texts))
+	fault := func(index int, format string, args ...any) error {
+		return &Error{ID(e), index, len(texts), fmt.Sprintf(format, args...)}
+	}
 	dim := 0
 	for len(out) < len(texts) {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("skill: embed: %w", err)
+			return nil, fmt.Errorf("embed %d texts: %w", len(texts), err)
 		}
 		start := len(out)
-		batch := texts[start:min(start+maxBatch, len(texts))]
+		end := min(start+maxBatch, len(texts))
+		batch := texts[start:end:end] // an embedder that appends to its argument must not reach the next batch
 		vs, err := e.Embed(ctx, batch)
 		if err != nil {
-			return nil, fmt.Errorf("skill: embed: %w", err)
+			return nil, fmt.Errorf("embed %d texts from text %d of %d: %w", len(batch), start, len(texts), err)
 		}
 		if len(vs) != len(batch) {
-			return nil, fault(-1, fmt.Sprintf("%d vectors for %d texts", len(vs), len(batch)))
+			return nil, fault(-1, "%d vectors for %d texts", len(vs), len(batch))
 		}
 		for i, v := range vs {
 			if dim == 0 {
 				dim = len(v)
 			}
 			if len(v) == 0 || len(v) != dim {
-				return nil, fault(start+i, fmt.Sprintf("has %d entries, want %d and not 0", len(v), dim))
+				return nil, fault(start+i, "has %d entries, want %d and not 0", len(v), dim)
 			}
-			for j, x := range v {
-				if math.IsNaN(x) || math.IsInf(x, 0) {
-					return nil, fault(start+i, fmt.Sprintf("has entry %d = %g, want a finite number", j, x))
-				}
+			u, bad := unit(v)
+			if bad >= 0 {
+				return nil, fault(start+i, "has entry %d = %g, want a finite number", bad, v[bad])
 			}
-			out = append(out, Unit(v))
+			out = append(out, u)
 		}
 	}
 	return out, nil
@@ -59,19 +89,28 @@ type Vector struct {
 	Val []float64
 }
 
-// Unit returns v divided by its length; the zero vector stays.
+// Unit returns v, of finite entries, divided by its length; the zero vector stays.
 func Unit(v []float64) Vector {
-	u := Vector{Dim: len(v)}
+	u, _ := unit(v)
+	return u
+}
+
+// unit returns what Unit does, and the index of the first entry that is not finite, -1 if there is none.
+func unit(v []float64) (u Vector, bad int) {
+	u.Dim = len(v)
 	var largest float64
 	n := 0
-	for _, x := range v {
+	for i, x := range v {
 		if x != 0 {
+			if x-x != 0 { // NaN for NaN and infinities
+				return u, i
+			}
 			n++
 			largest = max(largest, math.Abs(x))
 		}
 	}
 	if n == 0 {
-		return u
+		return u, -1
 	}
 	u.At, u.Val = make([]int32, 0, n), make([]float64, 0, n)
 	var sum float64
@@ -86,7 +125,7 @@ func Unit(v []float64) Vector {
 	for i := range u.Val {
 		u.Val[i] /= norm
 	}
-	return u
+	return u, -1
 }
 
 // Zero says whether v is the zero vector: its text has no content.

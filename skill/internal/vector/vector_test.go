@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,16 +21,6 @@ type embedderFunc func(ctx context.Context, texts []string) ([][]float64, error)
 func (f embedderFunc) Embed(ctx context.Context, texts []string) ([][]float64, error) {
 	return f(ctx, texts)
 }
-
-// A fault is what Embed was told to make its errors of.
-type fault struct {
-	index  int
-	reason string
-}
-
-func (f *fault) Error() string { return fmt.Sprintf("%d: %s", f.index, f.reason) }
-
-func newFault(index int, reason string) error { return &fault{index, reason} }
 
 // entry draws numbers of every size, zeros often.
 func entry() *rapid.Generator[float64] {
@@ -143,7 +134,7 @@ func TestEmbedBatches(t *testing.T) {
 			}
 			return out, nil
 		})
-		vs, err := vector.Embed(t.Context(), e, texts, newFault)
+		vs, err := vector.Embed(t.Context(), e, texts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +151,7 @@ func TestEmbedBatches(t *testing.T) {
 	}
 }
 
-// One answer of every kind that cannot be used, in the first and in a later batch, is the caller's error with the place of the text.
+// One answer of every kind that cannot be used, in the first and in a later batch, is an error that names the embedder, the place of the text and the rule.
 func TestEmbedFaults(t *testing.T) {
 	good := []float64{1, 2}
 	tests := []struct {
@@ -195,8 +186,8 @@ func TestEmbedFaults(t *testing.T) {
 				}
 				return out, nil
 			})
-			vs, err := vector.Embed(t.Context(), e, make([]string, 600), newFault)
-			var f *fault
+			vs, err := vector.Embed(t.Context(), e, make([]string, 600))
+			var f *vector.Error
 			if !errors.As(err, &f) || vs != nil {
 				t.Fatalf("%s: got %v, %v", tt.name, vs, err)
 			}
@@ -204,7 +195,7 @@ func TestEmbedFaults(t *testing.T) {
 			if tt.index >= 0 {
 				want = batch*256 + tt.index
 			}
-			if f.index != want || !strings.Contains(f.reason, tt.word) {
+			if f.Index != want || f.Texts != 600 || f.Embedder != "" || !strings.Contains(f.Reason, tt.word) {
 				t.Errorf("%s in batch %d: got %v, want index %d and %q", tt.name, batch, f, want, tt.word)
 			}
 		}
@@ -224,14 +215,83 @@ func TestEmbedStops(t *testing.T) {
 		}
 		return out, nil
 	})
-	if _, err := vector.Embed(ctx, e, make([]string, 600), newFault); !errors.Is(err, context.Canceled) || calls != 1 {
+	if _, err := vector.Embed(ctx, e, make([]string, 600)); !errors.Is(err, context.Canceled) || calls != 1 {
 		t.Errorf("canceled: %d calls, %v", calls, err)
 	}
 	broken := errors.New("no connection")
 	e = func(context.Context, []string) ([][]float64, error) { return nil, broken }
-	if _, err := vector.Embed(t.Context(), e, make([]string, 1), newFault); !errors.Is(err, broken) {
+	if _, err := vector.Embed(t.Context(), e, make([]string, 1)); !errors.Is(err, broken) {
 		t.Errorf("got %v, want it to wrap %v", err, broken)
 	}
+}
+
+type named struct{ embedderFunc }
+
+func (named) ID() string { return "mine" }
+
+func TestErrorText(t *testing.T) {
+	e := named{func(_ context.Context, texts []string) ([][]float64, error) {
+		return [][]float64{{1}, {math.NaN()}}, nil
+	}}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{second(vector.Embed(t.Context(), e, []string{"a", "b"})), `embedder "mine": vector of text 1 of 2 has entry 0 = NaN, want a finite number`},
+		{second(vector.Embed(t.Context(), e, []string{"a"})), `embedder "mine": 2 vectors for 1 texts`},
+		{&vector.Error{Embedder: "x", Index: 3, Reason: "is wrong"}, `embedder "x": vector of text 3 is wrong`},
+	} {
+		if tt.err == nil || tt.err.Error() != tt.want {
+			t.Errorf("%v, want %s", tt.err, tt.want)
+		}
+	}
+}
+
+func second(_ []vector.Vector, err error) error { return err }
+
+// What an embedder appends to its argument does not reach the texts of later calls.
+func TestEmbedAppending(t *testing.T) {
+	texts := make([]string, 600)
+	for i := range texts {
+		texts[i] = fmt.Sprint(i)
+	}
+	want := slices.Clone(texts)
+	var seen []string
+	e := embedderFunc(func(_ context.Context, batch []string) ([][]float64, error) {
+		seen = append(seen, batch...)
+		_ = append(batch, "spoiled")
+		out := make([][]float64, len(batch))
+		for i := range out {
+			out[i] = []float64{1}
+		}
+		return out, nil
+	})
+	if _, err := vector.Embed(t.Context(), e, texts); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("texts (-want +got):\n%s", diff)
+	}
+}
+
+// The first entry that is not finite is named, wherever it stands and whatever is beside it.
+func TestEmbedNotFinite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		any := rapid.OneOf(entry(), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)}))
+		v := rapid.SliceOfN(any, 1, 8).Draw(t, "v")
+		bad := slices.IndexFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+		vs, err := vector.Embed(context.Background(), embedderFunc(func(context.Context, []string) ([][]float64, error) { return [][]float64{v}, nil }), []string{"a"})
+		if bad < 0 {
+			if err != nil || !cmp.Equal(vs, []vector.Vector{vector.Unit(v)}) {
+				t.Fatalf("%v: %v, %v", v, vs, err)
+			}
+			return
+		}
+		var f *vector.Error
+		if want := fmt.Sprintf("has entry %d = %g, want a finite number", bad, v[bad]); !errors.As(err, &f) || f.Reason != want {
+			t.Fatalf("%v: %v, want %s", v, err, want)
+		}
+	})
 }
 
 func BenchmarkCosines(b *testing.B) {

@@ -1,4 +1,4 @@
-package memory
+package calls
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestCallsOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	tests := []struct {
 		name, lang, source string
 		want               []string
@@ -50,6 +50,8 @@ func TestCallsOf(t *testing.T) {
 			"a quote in a regular expression opens no string, and a slash after a value divides"},
 		{"hash", "js", "this.#a(1); # b(2)", []string{"b"}, "no comment in JavaScript"},
 		{"dollar", "js", "$(1); a$b(2)", []string{"$", "a$b"}, "part of a name in JavaScript"},
+		{"helper of its own", "python", "def f(x):\n    if (x): return not (x)\n    f(x)\n    def g(): pass\n    class H(object): pass\n    g(); H(k())", []string{"k"}, "what the source defines is not called from elsewhere"},
+		{"awaited", "python", "async def f():\n    await g()\n    x = [h() for y in k()]\n", []string{"g", "h", "k"}, "what is awaited is called"},
 		{"twice", "python", "b(1); a(2); b(3)", []string{"a", "b"}, "sorted, each once"},
 		{"empty", "", "", nil, "nothing"},
 	}
@@ -57,14 +59,14 @@ func TestCallsOf(t *testing.T) {
 		if tt.reason == "" {
 			t.Fatalf("%s: no reason", tt.name)
 		}
-		if diff := cmp.Diff(tt.want, callsOf(tt.lang, tt.source)); diff != "" {
+		if diff := cmp.Diff(tt.want, Of(tt.lang, tt.source)); diff != "" {
 			t.Errorf("%s (%s):\n%s\n(-want +got):\n%s", tt.name, tt.reason, tt.source, diff)
 		}
 	}
 }
 
 // In a program of pieces the calls are those of the pieces that run, in whatever order the pieces stand.
-func TestCallsOfPieces(t *testing.T) {
+func TestOfPieces(t *testing.T) {
 	type piece struct {
 		text  string // %s is the name
 		calls bool
@@ -96,14 +98,14 @@ func TestCallsOfPieces(t *testing.T) {
 				want = append(want, name)
 			}
 		}
-		if diff := cmp.Diff(want, callsOf(lang, source.String())); diff != "" {
+		if diff := cmp.Diff(want, Of(lang, source.String())); diff != "" {
 			t.Fatalf("calls of\n%s\n(-want +got):\n%s", source.String(), diff)
 		}
 	})
 }
 
 // Any text is read in linear time and gives sorted names that stand in it before a bracket.
-func FuzzCallsOf(f *testing.F) {
+func FuzzOf(f *testing.F) {
 	for _, s := range []string{"g(1)", "f'{a(1)}'", "`${b(2)}`", "/[/ c(3)", "'''", "/* x", "x.\xffg(1)", "#", "..a(", "function*a("} {
 		f.Add(true, s)
 		f.Add(false, s)
@@ -113,7 +115,7 @@ func FuzzCallsOf(f *testing.F) {
 		if js {
 			lang = "js"
 		}
-		calls := callsOf(lang, s)
+		calls := Of(lang, s)
 		for i, c := range calls {
 			if i > 0 && c <= calls[i-1] {
 				t.Fatalf("calls %q are not sorted", calls)
@@ -132,7 +134,7 @@ func FuzzCallsOf(f *testing.F) {
 }
 
 // Inputs that a careless lexer reads again and again.
-func BenchmarkCallsOf(b *testing.B) {
+func BenchmarkOf(b *testing.B) {
 	for _, in := range []struct{ name, unit string }{
 		{"calls", "g(1)\n"}, {"regexps", "/["}, {"templates", "`${"}, {"braces", "f'{"}, {"comments", "/* "}, {"dots", "."}, {"quotes", "'\n"},
 	} {
@@ -142,8 +144,8 @@ func BenchmarkCallsOf(b *testing.B) {
 				b.SetBytes(int64(len(s)))
 				b.ReportAllocs()
 				for b.Loop() {
-					callsOf("js", s)
-					callsOf("python", s)
+					Of("js", s)
+					Of("python", s)
 				}
 			})
 		}

@@ -1,4 +1,5 @@
-package memory
+// Package calls finds the functions that a program calls.
+package calls
 
 import (
 	"slices"
@@ -7,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// callsOf returns the functions that source calls, sorted, without those that it defines itself: names followed by "(", outside
-// comments and string literals, but not those after a dot, which belong to an object. What a string literal evaluates ("{}" in an
-// f-string of Python, "${}" in a template of JavaScript) is code. It knows JavaScript and TypeScript by the name of the language and
-// reads all else as Python. Any text will do; the time is linear.
-func callsOf(language, source string) []string {
+// Of returns the functions that source calls, sorted, without those that it defines itself: names followed by "(", outside comments
+// and string literals, but not those after a dot, which belong to an object. What a string literal evaluates ("{}" in an f-string of
+// Python, "${}" in a template of JavaScript) is code. It knows JavaScript and TypeScript by the name of the language and reads all
+// else as Python. Any text will do; the time is linear.
+func Of(language, source string) []string {
 	l := lexer{src: source}
 	switch strings.ToLower(language) {
 	case "javascript", "js", "jsx", "mjs", "cjs", "node", "typescript", "ts", "tsx":
