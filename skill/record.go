@@ -30,7 +30,7 @@ import (
 //	  throughline-replaced: "2"
 //	  throughline-version: "3"
 //
-// The keys and their form are ours.
+// The keys and their form are ours. A memory adds throughline-time: when it stored the version.
 type Record struct {
 	Version int    // of the skill in its memory, from 1; 0 means that it is in none
 	Level   Level  // "task" or "subtask"; empty means unknown
@@ -59,7 +59,7 @@ type Origin struct {
 	Reward     *float64 `json:"reward,omitempty"`     // of the episode, finite; nil means unknown
 	Inducer    string   `json:"inducer,omitempty"`    // what made the skill of it; empty means a person or unknown
 	Tainted    bool     `json:"tainted,omitempty"`    // the scan had doubts about the episode's text
-	SHA256     string   `json:"sha256,omitempty"`     // of the trajectory as JSON, in hexadecimal digits; empty means unknown
+	SHA256     string   `json:"sha256,omitempty"`     // of the trajectory as it was given, as JSON, in hexadecimal digits; empty means unknown
 }
 
 // The keys of a Record in the metadata. The prefix keeps clear of a person's own, for example "version: 1.0".

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,10 +30,8 @@ func defines(language, source, function string) bool {
 		return occurs(source, function)
 	}
 	for _, m := range definition.FindAllStringSubmatch(source, -1) {
-		for _, name := range m[1:] {
-			if name == function {
-				return true
-			}
+		if slices.Contains(m[1:], function) {
+			return true
 		}
 	}
 	return false
