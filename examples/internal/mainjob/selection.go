@@ -60,7 +60,7 @@ func (j *job) selection(ctx context.Context) error {
 	}
 	all := bps.EstimateTokens(skill.Render(j.result.Skills))
 	j.report(picked, limit)
-	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens", len(tasks), limit), "tokens of prompt text, all skills and chosen (the policy sees the tool names of the best)",
+	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens; the policy gets the best one", len(tasks), limit), "tokens of prompt text, all skills and chosen",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
 	worst, mean := proven(picked)
 	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",
