@@ -140,7 +140,8 @@ type Outcome struct {
 // json.Marshal writes it, whatever the span. The error is [ErrTrivial] for a span with fewer than MinActions useful actions or
 // without words for a description, a [*SegmentError] for an empty span or one outside the trajectory, that of Gate, and
 // another for an option, a reward that is not in [0, 1], an ID that is not UTF-8, an argument that is no JSON value or a skill
-// that is too large for a file. // ctx is checked at the start and once a step. The time is linear in the text of the trajectory, which is scanned once.
+// that is too large for a file. ctx is checked at the start and once a step. The time is linear in the text of the trajectory,
+// which is scanned once.
 func Induce(ctx context.Context, traj Trajectory, span Span, o *InduceOptions) (*Induced, error) {
 	in, err := newInduction(ctx, traj, o)
 	if err != nil {

@@ -89,8 +89,9 @@ type SkillScore struct {
 //
 //   - Memory first: are the tasks served? Covered is the share of them that would find a skill. Utility says how well and how evenly they
 //     are served; at Memory.Placebo, the same for off-topic texts, the memory is off topic, at 1 each task has a skill that reads
-//     like it. With [HashEmbedder], demonstrations of public household tasks cover 0.38 of them with a utility of 0.21 as whole ones
-//     and 0.78 with 0.34 in pieces; off-topic texts cover 0 with 0.03. If HeldOut is 0 the skills may be credited for their own tasks.
+//     like it. With [HashEmbedder], the texts of public demonstrations in a household cover 0.38 of such tasks with a utility of 0.21 as
+//     wholes and 0.78 with 0.34 cut in pieces; off-topic texts cover 0 with 0.03. Skills that are described by a goal or a thought can
+//     order the other way. If HeldOut is 0 the skills may be credited for their own tasks.
 //   - Then the skills: one whose Gated is 0 would be found for no task, however high its Utility. Of the others a low Specificity means a
 //     description like any two tasks are alike, a low Abstractness one that is about few of the tasks. Compare utilities within a report
 //     only: they depend on the embedder, the tasks and their number.
@@ -130,7 +131,7 @@ type Report struct {
 //
 // The cost is that of the products of common entries of the vectors, at most O((M+N)·N·dimensions) for M skills and N
 // tasks, and one logarithm of M for each pair of tasks. Memory is that of the vectors, and for KindNoiseFloored without a
-// NoiseFloor M·N numbers. Beyond MaxExactTasks the pairs are sampled. The result depends on the arguments only. No tasks,
+// NoiseFloor twice M·N numbers. Beyond MaxExactTasks the pairs are sampled. The result depends on the arguments only. No tasks,
 // a nil skill, origins that cannot be read, options out of range, an unusable answer of the embedder ([*VectorError])
 // and a done ctx are errors.
 func Score[S Skill](ctx context.Context, skills []S, tasks []Task, o *ScoreOptions) (*Report, error) {
@@ -357,7 +358,7 @@ func rate(skills, tasks int, o *ScoreOptions, row func(i int, c []float64, exclu
 	rep := &Report{Kind: o.Kind, Tasks: tasks, Skills: make([]SkillScore, skills)}
 	if o.Kind == KindNoiseFloored {
 		if o.NoiseFloor == nil {
-			var all []float64
+			all := make([]float64, 0, skills*tasks)
 			if err := each(func(int) { all = appendCounted(all, c, excluded) }); err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -34,6 +35,14 @@ func Marshal(d *Document) ([]byte, error) {
 	}
 	fail := func(err error) ([]byte, error) {
 		return nil, fmt.Errorf("skill: marshal %q: %w", d.Frontmatter.Name, err)
+	}
+	for _, f := range []struct{ name, value string }{
+		{"name", d.Frontmatter.Name}, {"description", d.Frontmatter.Description}, {"license", d.Frontmatter.License},
+		{"compatibility", d.Frontmatter.Compatibility}, {"content", d.Content},
+	} {
+		if !utf8.ValidString(f.value) {
+			return fail(fmt.Errorf("%s is not UTF-8", f.name))
+		}
 	}
 	data, err := encode(d)
 	if err != nil {
