@@ -82,7 +82,7 @@ func TestPermutationExact(t *testing.T) {
 		}
 		n := len(run)
 		if n == 0 || n > 7 {
-			t.Skip()
+			t.Skip("no items, or too many orders to list")
 		}
 		if rapid.Bool().Draw(t, "one run") {
 			strata, run = nil, make([]int, n)

@@ -231,7 +231,7 @@ func TestRelateOrder(t *testing.T) {
 // With scores that say nothing, p-values below 0.05 come up about once in twenty times; with scores that say all, always.
 func TestRelateLevel(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("computes 300 p-values")
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	const runs, n = 300, 20
