@@ -45,31 +45,13 @@ const maxMessagesLine = maxTraceLine / 4
 // whatever their type is stays; rewards, refusals and what the environment itself answered (Raw is nil); and bytes that are not UTF-8,
 // which become U+FFFD.
 func ReadMessages(r io.Reader) iter.Seq2[Trace, error] {
-	return func(yield func(Trace, error) bool) {
-		number, slot := 0, 0
-		for line, err := range jsonl.Lines(r, maxMessagesLine) {
-			number++
-			switch {
-			case errors.Is(err, jsonl.ErrTooLong):
-				err = fmt.Errorf("longer than %d bytes", maxMessagesLine)
-			case err == nil && len(bytes.TrimSpace(line)) == 0:
-				continue
-			}
-			var t Trace
-			if err == nil {
-				t, err = importMessages(bytes.ToValidUTF8(line, []byte("\uFFFD")), number)
-			}
-			if err != nil {
-				yield(Trace{}, fmt.Errorf("envharness: messages line %d: %w", number, err))
-				return
-			}
-			t.Slot = slot
-			slot++
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
+	slot := 0
+	return jsonl.Values(r, maxMessagesLine, "envharness: messages", func(line []byte, number int) (Trace, error) {
+		t, err := importMessages(bytes.ToValidUTF8(line, []byte("\uFFFD")), number)
+		t.Slot = slot
+		slot++
+		return t, err
+	})
 }
 
 func importMessages(line []byte, number int) (Trace, error) {

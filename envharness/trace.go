@@ -222,29 +222,7 @@ func writableRaw(doc json.RawMessage) json.RawMessage {
 // ReadTraces reads what [WriteTraces] wrote, one trace at a time. Reading is strict: an unknown field, another schema_version or a line
 // above 64 MiB is an error that names the line. The sequence ends after an error and can be ranged over once.
 func ReadTraces(r io.Reader) iter.Seq2[Trace, error] {
-	return func(yield func(Trace, error) bool) {
-		number := 0
-		for line, err := range jsonl.Lines(r, maxTraceLine) {
-			number++
-			switch {
-			case errors.Is(err, jsonl.ErrTooLong):
-				err = fmt.Errorf("longer than %d bytes", maxTraceLine)
-			case err == nil && len(bytes.TrimSpace(line)) == 0:
-				continue
-			}
-			var t Trace
-			if err == nil {
-				t, err = decodeTrace(line)
-			}
-			if err != nil {
-				yield(Trace{}, fmt.Errorf("envharness: traces line %d: %w", number, err))
-				return
-			}
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
+	return jsonl.Values(r, maxTraceLine, "envharness: traces", func(line []byte, _ int) (Trace, error) { return decodeTrace(line) })
 }
 
 func decodeTrace(line []byte) (Trace, error) {

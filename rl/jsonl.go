@@ -155,30 +155,11 @@ func checkWritable(i int, t *Trajectory) error {
 // Time is linear in the bytes of r. After an error, which names the line counted from 1, the sequence ends. It can be
 // ranged over once, reads ahead of what it yields, and does not close r.
 func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
-	return func(yield func(Trajectory, error) bool) {
-		n, count := 0, 0
-		for line, err := range jsonl.Lines(r, maxLine) {
-			n++
-			switch line = bytes.TrimSpace(line); {
-			case errors.Is(err, jsonl.ErrTooLong):
-				err = fmt.Errorf("longer than %d bytes", maxLine)
-			case err == nil && len(line) == 0:
-				continue
-			}
-			var t Trajectory
-			if err == nil {
-				t, err = parseTrajectory(count, line)
-			}
-			if err != nil {
-				yield(Trajectory{}, fmt.Errorf("rl: line %d: %w", n, err))
-				return
-			}
-			count++
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
+	count := 0
+	return jsonl.Values(r, maxLine, "rl:", func(line []byte, _ int) (Trajectory, error) {
+		count++
+		return parseTrajectory(count-1, bytes.TrimSpace(line))
+	})
 }
 
 // parseTrajectory reads trajectory i of a file.

@@ -43,29 +43,9 @@ const (
 // The sequence ends after an error. It can be ranged over once, reads ahead of what it yields and does not close r. Time is linear in the
 // bytes of r, and one line is held at a time. Nothing is scanned: [Induce] and [Segment] do that. The format is ours.
 func ReadTrajectories(r io.Reader) iter.Seq2[Trajectory, error] {
-	return func(yield func(Trajectory, error) bool) {
-		n := 0
-		for line, err := range jsonl.Lines(r, maxTrajectoryLine) {
-			n++
-			switch {
-			case errors.Is(err, jsonl.ErrTooLong):
-				err = fmt.Errorf("longer than %d bytes", maxTrajectoryLine)
-			case err == nil && len(bytes.TrimSpace(line)) == 0:
-				continue
-			}
-			var t Trajectory
-			if err == nil {
-				t, err = decodeTrajectory(line)
-			}
-			if err != nil {
-				yield(Trajectory{}, fmt.Errorf("skill: trajectories: line %d: %w", n, err))
-				return
-			}
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
+	return jsonl.Values(r, maxTrajectoryLine, "skill: trajectories:", func(line []byte, _ int) (Trajectory, error) {
+		return decodeTrajectory(line)
+	})
 }
 
 func decodeTrajectory(line []byte) (Trajectory, error) {

@@ -1,10 +1,11 @@
-// Package jsonl reads lines of bounded length.
+// Package jsonl reads lines of bounded length, and the values on them.
 package jsonl
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 )
@@ -47,6 +48,35 @@ func Lines(r io.Reader, limit int) iter.Seq2[[]byte, error] {
 				return
 			default:
 				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// Values reads a value from each line that is not blank by decode, which gets the line as [Lines] yields it and its number, from 1. Any
+// error, that of a line of more than limit bytes too, comes with place and the number before it, "place line 7: ...", and ends the
+// sequence, which can be ranged over once and reads ahead.
+func Values[T any](r io.Reader, limit int, place string, decode func(line []byte, number int) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		number := 0
+		for line, err := range Lines(r, limit) {
+			number++
+			var v T
+			switch {
+			case errors.Is(err, ErrTooLong):
+				err = fmt.Errorf("longer than %d bytes", limit)
+			case err == nil && len(bytes.TrimSpace(line)) == 0:
+				continue
+			case err == nil:
+				v, err = decode(line, number)
+			}
+			if err != nil {
+				var none T
+				yield(none, fmt.Errorf("%s line %d: %w", place, number, err))
+				return
+			}
+			if !yield(v, nil) {
 				return
 			}
 		}

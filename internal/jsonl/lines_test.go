@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -76,4 +77,50 @@ func TestLinesAgainstSplit(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestValues(t *testing.T) {
+	boom := errors.New("boom")
+	for _, tt := range []struct {
+		name, in string
+		end      error // of the reader; nil means io.EOF
+		want     []string
+		err      string
+		reason   string
+	}{
+		{"lines", "a\n\n \t\r\nb", nil, []string{"1 a", "4 b"}, "", "blank lines count, but have no value"},
+		{"empty", "", nil, nil, "", "nothing"},
+		{"bad", "a\n\nx\nb\n", nil, []string{"1 a"}, "test: line 3: no value", "the sequence ends"},
+		{"long", "a\naaaaaaaaaa\nb\n", nil, []string{"1 a"}, "test: line 2: longer than 9 bytes", "10 bytes"},
+		{"reader", "a\nb", boom, []string{"1 a"}, "test: line 2: boom", "what was cut short is no line"},
+	} {
+		if tt.reason == "" {
+			t.Fatalf("%s has no reason", tt.name)
+		}
+		r := io.Reader(strings.NewReader(tt.in))
+		if tt.end != nil {
+			r = io.MultiReader(r, iotest.ErrReader(tt.end))
+		}
+		var got []string
+		var last error
+		for v, err := range Values(r, 9, "test:", func(line []byte, number int) (string, error) {
+			if string(line) == "x" {
+				return "half", errors.New("no value")
+			}
+			return fmt.Sprint(number, " ", string(line)), nil
+		}) {
+			if last != nil || err != nil && v != "" {
+				t.Errorf("%s: %q, %v after %v", tt.name, v, err, last)
+			}
+			if last = err; err == nil {
+				got = append(got, v)
+			}
+		}
+		if !slices.Equal(got, tt.want) || (last == nil) != (tt.err == "") || last != nil && last.Error() != tt.err || tt.end != nil && !errors.Is(last, tt.end) {
+			t.Errorf("%s: %q, %v, want %q, %q: %s", tt.name, got, last, tt.want, tt.err, tt.reason)
+		}
+	}
+	for range Values(strings.NewReader("a\nb\n"), 9, "", func([]byte, int) (int, error) { return 0, nil }) {
+		break // must not be called again
+	}
 }

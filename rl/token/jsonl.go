@@ -39,33 +39,15 @@ const (
 // line is at most 64 MiB long and nested at most 64 deep, so memory is bounded whatever r holds, by a multiple of the
 // line. The sequence can be ranged over once, reads ahead of what it yields, and does not close r.
 func ReadRows(r io.Reader) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		n, count := 0, 0
-		for line, err := range jsonl.Lines(r, maxLine) {
-			n++
-			switch line = bytes.TrimSpace(line); {
-			case errors.Is(err, jsonl.ErrTooLong):
-				err = fmt.Errorf("longer than %d bytes", maxLine)
-			case err == nil && len(line) == 0:
-				continue
-			}
-			var row Row
-			if err == nil {
-				row, err = parseRow(count, line)
-			}
-			if err == nil {
-				_, err = row.starts(count)
-			}
-			if err != nil {
-				yield(Row{}, fmt.Errorf("token: line %d: %w", n, err))
-				return
-			}
-			count++
-			if !yield(row, nil) {
-				return
-			}
+	count := 0
+	return jsonl.Values(r, maxLine, "token:", func(line []byte, _ int) (Row, error) {
+		row, err := parseRow(count, bytes.TrimSpace(line))
+		if err == nil {
+			_, err = row.starts(count)
 		}
-	}
+		count++
+		return row, err
+	})
 }
 
 // UnmarshalJSON replaces r by the row that data describes, in the form that [ReadRows] takes; null changes nothing. It does

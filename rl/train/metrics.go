@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -100,32 +99,18 @@ const maxMetricsLine = 1 << 20
 // ReadMetrics reads what Options.Metrics was given: one JSON object per line, no other fields, at most 1 MiB a line. After an error, which
 // names the line, the sequence ends. It can be ranged over once.
 func ReadMetrics(r io.Reader) iter.Seq2[Iteration, error] {
-	return func(yield func(Iteration, error) bool) {
-		n := 0
-		for line, err := range jsonl.Lines(r, maxMetricsLine) {
-			n++
-			if line = bytes.TrimSpace(line); err == nil && len(line) == 0 {
-				continue
-			}
-			var it Iteration
-			if err == nil {
-				dec := json.NewDecoder(bytes.NewReader(line))
-				dec.DisallowUnknownFields()
-				if err = dec.Decode(&it); err == nil {
-					if _, more := dec.Token(); more != io.EOF {
-						err = errors.New("something follows the object")
-					}
-				}
-			}
-			if err != nil {
-				yield(Iteration{}, fmt.Errorf("train: metrics, line %d: %w", n, err))
-				return
-			}
-			if !yield(it, nil) {
-				return
-			}
+	return jsonl.Values(r, maxMetricsLine, "train: metrics,", func(line []byte, _ int) (Iteration, error) {
+		var it Iteration
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&it); err != nil {
+			return it, err
 		}
-	}
+		if _, more := dec.Token(); more != io.EOF {
+			return it, errors.New("something follows the object")
+		}
+		return it, nil
+	})
 }
 
 // describe notes what was collected.
