@@ -160,7 +160,7 @@ type Result struct {
 	Summary    string
 }
 
-// Run works on one task with the skills of m and adds what it learns to m, after Algorithm 1 of arXiv:2608.20274:
+// Run works on one task with the skills of m and adds what it learns to m, after the subtask-level agent of arXiv:2608.20274:
 //
 //  1. The planner names the next subtask from the task and the running summary.
 //  2. The skills that fit the subtask are retrieved from m.
