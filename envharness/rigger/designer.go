@@ -1,0 +1,77 @@
+package rigger
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/components"
+	"github.com/throughline-go/throughline/envharness/rigger/diagnosis"
+)
+
+// A Designer writes candidates: sets of components that are judged as a whole.
+type Designer interface {
+	// Design returns a candidate for the task of the brief. One without components ends the task: there is nothing to propose. An error is a
+	// rejected attempt, and two in a row end the task. The same brief must give the same candidate, with randomness from b.Rand alone, or the
+	// run cannot be repeated; see [Journal] for one that is resumed.
+	Design(ctx context.Context, b Brief) (Candidate, error)
+}
+
+// DesignerFunc lets an ordinary function serve as a Designer.
+type DesignerFunc func(ctx context.Context, b Brief) (Candidate, error)
+
+// Design calls f.
+func (f DesignerFunc) Design(ctx context.Context, b Brief) (Candidate, error) { return f(ctx, b) }
+
+// A Decider is a [Designer] that also has a say in what becomes of its candidate after the screening, as the model of the paper has. Its
+// Accept is needed and never enough: the gate decides. An error rejects, and so does any other decision than the three.
+type Decider interface {
+	Decide(ctx context.Context, b Brief, a Attempt) (Decision, error)
+}
+
+// A Candidate is a set of components to put around a task, as data.
+type Candidate struct {
+	Stack     []components.Entry   `json:"stack"`               // innermost first
+	Direction components.Direction `json:"direction"`           // Harder or Easier
+	Flaw      diagnosis.ID         `json:"flaw,omitempty"`      // that it is aimed at
+	Rationale string               `json:"rationale,omitempty"` // at most 1000 bytes
+}
+
+// A Brief is all that a designer knows.
+type Brief struct {
+	World     envharness.Description // of the base
+	Task      envharness.Task
+	Text      string               // the first observation of the unmodified task
+	Registry  *components.Registry // read-only
+	Direction components.Direction // Harder for a policy that is too good for the task, Easier for one that struggles
+	Objective string               // in words
+
+	Baseline Snapshot            // of the policy on the unmodified task
+	Flaws    []diagnosis.Flaw    // of the policy there, the gravest first
+	Plan     []envharness.Action // of the base's oracle from the unmodified start; nil without one
+	Success  *envharness.Trace   // the shortest passed rollout of the baseline; nil if there is none
+	Failure  *envharness.Trace   // the longest failed one; nil if there is none
+
+	// Attempts are the ones before, in order, with their screening rollouts. What a confirmation showed is not in them.
+	Attempts []Attempt
+	// Refine is not nil if the last attempt is to be refined, and says how.
+	Refine *Refinement
+	// Axes are weights to choose an axis by, in proportion to 1/(accepted so far + 1) over S0, A, T and O.
+	Axes map[envharness.Axis]float64
+	// Rand is the designer's own stream for this attempt.
+	Rand *rand.Rand
+}
+
+// A Refinement says how a candidate missed.
+type Refinement struct {
+	Harder       bool // make it stronger; else milder
+	RelaxBudgets bool // most episodes ended by a budget: the milder one must leave more turns
+}
+
+// A Snapshot is what the policy did on the unmodified task.
+type Snapshot struct {
+	Tally
+	Turns   float64 `json:"turns"`             // mean of passed rollouts; 0 without any
+	Optimal int     `json:"optimal,omitempty"` // turns of the oracle's plan; 0 without one
+	Limit   int     `json:"limit,omitempty"`   // on the turns of the unmodified task; 0 if there is none
+}
