@@ -38,6 +38,15 @@ type Problem struct {
 	Notes func(t envharness.Task) string
 	// Tasks returns the tasks of a split; nil means those that the world lists itself (envharness.TaskLister).
 	Tasks func(ctx context.Context, split string) ([]envharness.Task, error)
+	// Items are what training episodes are drawn from instead of the training split and Stacks, which must then be nil: tasks, each behind
+	// components of its own, such as a rigger accepts. One that is listed twice is drawn twice as often. Nil means none.
+	Items []Item
+}
+
+// An Item is a task with the components around it.
+type Item struct {
+	Task       envharness.Task
+	Components []envharness.Component // innermost first; nil means none
 }
 
 // Options adjusts a [Trainer]. A nil *Options equals &Options{}.
@@ -278,6 +287,8 @@ func (p *Problem) check(s *settings) error {
 		return errors.New("train: Problem.Model is nil")
 	case p.Tokenizer == nil:
 		return errors.New("train: Problem.Tokenizer is nil")
+	case len(p.Items) > 0 && len(p.Stacks) > 0:
+		return errors.New("train: Problem.Items and Problem.Stacks are both set, want one of them")
 	case a.Credit == nil:
 		return fmt.Errorf("train: algorithm %q has no Credit", a.Name)
 	case s.InvalidPenalty != nil && a.penalised == nil:

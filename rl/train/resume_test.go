@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -600,6 +601,45 @@ func TestStacks(t *testing.T) {
 		if len(groups) != 3 || len(it.Trajectories) != 6 {
 			t.Errorf("groups %v", groups)
 		}
+	}
+}
+
+// Training draws from items in passes, each behind its own components; other items are another run.
+func TestItems(t *testing.T) {
+	p, o := tiny(t, "grpo")
+	short := []envharness.Component{components.StepBudget{Turns: 1}}
+	p.Items = []Item{{Task: envharness.Task{ID: "bbr"}}, {envharness.Task{ID: "bbr"}, short}, {envharness.Task{ID: "rrb"}, short}}
+	o.Tasks, o.Rollouts, o.EvalEvery = 2, 2, -1
+	tr := newTrainer(t, p, o)
+	drawn := map[string]int{}
+	for _, it := range run(t, tr, 3) { // two passes
+		for i := 0; i < len(it.Trajectories); i += 2 {
+			a, b := it.Trajectories[i], it.Trajectories[i+1]
+			if a.Group != b.Group || a.Task != b.Task {
+				t.Fatalf("no group: %q %q", a.Group, b.Group)
+			}
+			drawn[fmt.Sprintf("%s, short: %t", a.Task, len(a.Turns) == 1 && len(b.Turns) == 1)]++
+		}
+	}
+	if d := cmp.Diff(map[string]int{"bbr, short: false": 2, "bbr, short: true": 2, "rrb, short: true": 2}, drawn); d != "" {
+		t.Error(d)
+	}
+	path := filepath.Join(t.TempDir(), "run")
+	if err := tr.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, turns := range []int{1, 2} {
+		q, o2 := tiny(t, "grpo")
+		q.Items = slices.Clone(p.Items)
+		q.Items[1].Components = []envharness.Component{components.StepBudget{Turns: turns}}
+		o2.Tasks, o2.Rollouts, o2.EvalEvery = 2, 2, -1
+		if err := newTrainer(t, q, o2).Load(path); (err == nil) != (turns == 1) {
+			t.Errorf("load with a budget of %d: %v", turns, err)
+		}
+	}
+	p.Stacks = [][]envharness.Component{nil}
+	if _, err := New(p, o); err == nil || !strings.Contains(err.Error(), "both set") {
+		t.Errorf("items and stacks: %v", err)
 	}
 }
 

@@ -229,30 +229,62 @@ func (t *Trainer) evaluate(ctx context.Context, it *Iteration, times *Seconds) e
 	return nil
 }
 
-// collect draws the tasks of an iteration and plays them. Each pass over the split takes its tasks in an order of its own.
-func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, error) {
-	all, err := t.tasks(ctx, t.s.TrainSplit, t.s.TrainTasks)
-	if err != nil {
-		return nil, err
+// A lane is a part of an iteration's episodes that is played behind the same components.
+type lane struct {
+	components []envharness.Component
+	tasks      []envharness.Task // each as often as it is played
+	groups     []int             // of the iteration, for each of tasks
+}
+
+// draw draws the groups of an iteration: n of them after the ones that earlier iterations drew. Each pass over the tasks or items takes them
+// in an order of its own.
+func (t *Trainer) draw(ctx context.Context, n int) ([]lane, error) {
+	all, stacks, items := []envharness.Task(nil), t.problem.Stacks, t.problem.Items
+	if len(items) == 0 {
+		var err error
+		if all, err = t.tasks(ctx, t.s.TrainSplit, t.s.TrainTasks); err != nil {
+			return nil, err
+		}
 	}
-	stacks := t.problem.Stacks
-	if len(stacks) == 0 {
-		stacks = [][]envharness.Component{nil}
+	lanes := make([]lane, max(len(stacks), 1)) // without Stacks one lane, without components
+	for k, s := range stacks {
+		lanes[k].components = s
 	}
-	tasks := make([][]envharness.Task, len(stacks))
-	groups := make([][]int, len(stacks))
-	drawn := t.drawn
+	of := make(map[int]int) // lane of an item with components
 	var order []int
-	for g := range t.s.Tasks {
-		pass, at := drawn/len(all), drawn%len(all)
+	for g := range n {
+		drawn, size := t.drawn+g, max(len(all), len(items))
+		pass, at := drawn/size, drawn%size
 		if order == nil || at == 0 {
-			order = rand.New(rand.NewPCG(t.stream("tasks", uint64(pass)), 1)).Perm(len(all))
+			order = rand.New(rand.NewPCG(t.stream("tasks", uint64(pass)), 1)).Perm(size)
+		}
+		i, k := order[at], g%len(lanes)
+		var task envharness.Task
+		if len(items) == 0 {
+			task = all[i]
+		} else {
+			task, k = items[i].Task, 0
+			if len(items[i].Components) > 0 {
+				var met bool
+				if k, met = of[i]; !met {
+					k, of[i] = len(lanes), len(lanes)
+					lanes = append(lanes, lane{components: items[i].Components})
+				}
+			}
 		}
 		for range t.s.Rollouts {
-			tasks[g%len(stacks)] = append(tasks[g%len(stacks)], all[order[at]])
-			groups[g%len(stacks)] = append(groups[g%len(stacks)], g)
+			lanes[k].tasks = append(lanes[k].tasks, task)
+			lanes[k].groups = append(lanes[k].groups, g)
 		}
-		drawn++
+	}
+	return lanes, nil
+}
+
+// collect draws the tasks of an iteration and plays them.
+func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, error) {
+	lanes, err := t.draw(ctx, t.s.Tasks)
+	if err != nil {
+		return nil, err
 	}
 	agent, err := t.agent(t.s.temperature)
 	if err != nil {
@@ -260,20 +292,20 @@ func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, e
 	}
 	var episodes []rollout.Episode
 	total := t.s.Tasks * t.s.Rollouts
-	for k := range stacks {
-		if len(tasks[k]) == 0 {
+	for k, l := range lanes {
+		if len(l.tasks) == 0 {
 			continue
 		}
 		purpose := fmt.Sprintf("collect/%d", k)
 		o := t.s.Rollout
 		o.Seed, o.Parallel = t.stream(purpose, uint64(number)), t.s.Workers
-		o.Group = func(slot int, task envharness.Task) string { return fmt.Sprintf("%d/%s", groups[k][slot], task.ID) }
+		o.Group = func(slot int, task envharness.Task) string { return fmt.Sprintf("%d/%s", l.groups[slot], task.ID) }
 		before := len(episodes)
 		o.Progress = func(done, _ int) { t.progress("play", before+done, total) }
 		seed := t.stream(purpose+"/policy", uint64(number))
-		es, err := rollout.Collect(ctx, t.problem.World, stacks[k], func(slot int) (rollout.Player, error) {
-			return t.given(agent, tasks[k][slot]).Play(envharness.RandStream(seed, "policy", uint64(slot))), nil
-		}, tasks[k], &o)
+		es, err := rollout.Collect(ctx, t.problem.World, l.components, func(slot int) (rollout.Player, error) {
+			return t.given(agent, l.tasks[slot]).Play(envharness.RandStream(seed, "policy", uint64(slot))), nil
+		}, l.tasks, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -283,7 +315,7 @@ func (t *Trainer) collect(ctx context.Context, number int) ([]rollout.Episode, e
 	if err := spoilt(episodes); err != nil {
 		return nil, fmt.Errorf("train: iteration %d: %w", number, err)
 	}
-	t.drawn = drawn
+	t.drawn += t.s.Tasks
 	return episodes, nil
 }
 

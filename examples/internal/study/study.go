@@ -30,6 +30,7 @@ type Config struct {
 
 	Stacks [][]envharness.Component       // as in train.Problem
 	Notes  func(t envharness.Task) string // likewise
+	Items  []train.Item                   // likewise
 }
 
 // A Study is a run that is set up.
@@ -71,7 +72,7 @@ func New(ctx context.Context, c Config) (*Study, error) {
 		return nil, err
 	}
 	s := &Study{config: c, Model: model, Problem: train.Problem{World: world.World, Model: model, Tokenizer: words, Algorithm: algorithm,
-		Stacks: c.Stacks, Notes: c.Notes}}
+		Stacks: c.Stacks, Notes: c.Notes, Items: c.Items}}
 	if algorithm.Values == train.TurnCritic || algorithm.Values == train.TokenCritic {
 		var critic rl.Critic
 		if critic, err = model.NewCritic(c.Options.Seed + 1); err != nil {
