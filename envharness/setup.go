@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 )
 
 // Setup is a component that starts every episode further along: the actions are carried out on the base before the first turn, below
@@ -41,6 +44,37 @@ func (s Setup) Check() error {
 		}
 	}
 	return nil
+}
+
+// String says in words what the component does: how many actions it carries out, and the first five of them, each cut to 80 characters.
+func (s Setup) String() string {
+	if len(s.Actions) == 0 {
+		return "nothing changes"
+	}
+	const most, longest = 5, 80 // actions, and characters of each
+	names := make([]string, 0, most+1)
+	for i, a := range s.Actions {
+		if rest := len(s.Actions) - i; i == most && rest > 1 {
+			names = append(names, fmt.Sprintf("%d more", rest))
+			break
+		}
+		name := a.String()
+		if runes := []rune(name); len(runes) > longest {
+			name = string(runes[:longest]) + "..."
+		}
+		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			name = strconv.Quote(name)
+		}
+		names = append(names, name)
+	}
+	what, are := "1 action", "is"
+	if n := len(s.Actions); n > 1 {
+		what, are = fmt.Sprintf("%d actions", n), "are"
+	}
+	if s.Aid {
+		what += " of a solution"
+	}
+	return "before the first turn " + what + " " + are + " carried out: " + strings.Join(names, ", ")
 }
 
 // Begin implements [Component].

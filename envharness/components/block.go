@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -44,6 +45,20 @@ func (b Block) Check() error {
 	return errors.Join(checkPatterns(b.Tools), Match{Args: b.Args}.check(), err, b.check())
 }
 
+// String says in words what the component does with its parameters.
+func (b Block) String() string {
+	b = b.withDefaults()
+	calls := "calls of " + oneOf(b.Tools, "any tool") + withArgs(b.Args)
+	refused := " are refused"
+	switch {
+	case b.Max == 1:
+		calls, refused = "the first call of "+strings.TrimPrefix(calls, "calls of "), " is refused"
+	case b.Max > 1:
+		calls = fmt.Sprintf("the first %d %s", b.Max, calls)
+	}
+	return b.in(calls + refused + with(b.Reason))
+}
+
 // Begin implements [envharness.Component].
 func (b Block) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	b = b.withDefaults()
@@ -60,6 +75,7 @@ func (b Block) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks,
 func blockKind() Kind {
 	return Kind{
 		Tag: "block", Version: 1, Axis: envharness.AxisAction, Direction: Harder | Easier,
+		About: "refuses calls of some tools",
 		Sound: "a solution without the blocked calls exists, or the limits on turns leave room for max refusals",
 		Schema: objectSchema("", toolsProperty, `"args":{"type":"object"}`, `"reason":{"type":"string","default":"not available"}`,
 			`"max":{"type":"integer","minimum":0,"default":0}`, windowProperty),

@@ -43,6 +43,19 @@ func (c CallCap) Check() error {
 	return errors.Join(err, checkPatterns(c.Tools), c.check())
 }
 
+// String says in words what the component does with its parameters.
+func (c CallCap) String() string {
+	c = c.withDefaults()
+	if c.Cooldown == 0 {
+		return c.in("after " + count(c.Max, "call") + " of " + oneOf(c.Tools, "any tool") + " further ones are refused")
+	}
+	every := "every call"
+	if c.Max != 1 {
+		every = "every " + count(c.Max, "call")
+	}
+	return c.in("after " + every + " of " + oneOf(c.Tools, "any tool") + " further ones are refused for " + count(c.Cooldown, "turn"))
+}
+
 // Begin implements [envharness.Component].
 func (c CallCap) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &callCapRun{CallCap: c.withDefaults()}
@@ -82,6 +95,7 @@ func (r *callCapRun) result(_ context.Context, v envharness.View, _ *envharness.
 func callCapKind() Kind {
 	return Kind{
 		Tag: "call_cap", Version: 1, Axis: envharness.AxisBudget, Direction: Harder,
+		About: "limits the calls of some tools",
 		Sound: "a solution makes no more than max of these calls, or fits the limits on turns with the waits",
 		Schema: objectSchema("", toolsProperty, `"max":{"type":"integer","minimum":0,"default":5}`,
 			`"cooldown":{"type":"integer","minimum":0,"default":0}`, windowProperty),

@@ -44,6 +44,7 @@ func startReplayKind() Kind {
 		Version:   1,
 		Axis:      envharness.AxisStart,
 		Direction: Harder | Easier,
+		About:     "replays actions before the first turn",
 		Sound:     "Every action is carried out, none ends or solves the episode, and the counters can be rewound; the reset checks it.",
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
 "actions":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name"],
@@ -60,6 +61,7 @@ func chainKind() Kind {
 		Version:   1,
 		Axis:      envharness.AxisLink,
 		Direction: Harder,
+		About:     "plays worlds one after the other",
 		Sound:     "Each leg is sound by itself, and the limit on turns leaves room for all of them.",
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
 "until_end":{"type":"boolean"},"stop_on_fail":{"type":"boolean"},"carry":{"type":"integer","minimum":0},

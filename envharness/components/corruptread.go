@@ -62,6 +62,19 @@ func (c CorruptRead) Check() error {
 	return errors.Join(c.check(), checkPatterns(c.Tools), checkChance("p", c.P), err)
 }
 
+// String says in words what the component does with its parameters.
+func (c CorruptRead) String() string {
+	c = c.withDefaults()
+	if *c.P == 0 {
+		return unchanged
+	}
+	value := map[string]string{
+		"swap": "a value with two characters swapped", "offset": "a number that is a little off", "blank": "an empty value",
+	}[c.Kind]
+	return c.in("each result of " + oneOf(c.Tools, "a tool that only reads") + " shows, " + probability(*c.P) + ", " + value + " at " +
+		word(c.Field))
+}
+
 // Begin implements [envharness.Component].
 func (c CorruptRead) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	c = c.withDefaults()
@@ -224,6 +237,7 @@ func corruptReadKind() Kind {
 		Version:   1,
 		Axis:      envharness.AxisTransition,
 		Direction: Harder,
+		About:     "shows a wrong value in some results of reads",
 		Sound:     "Every value that a solution needs can be read again, and the limits on turns leave room for it.",
 		Schema: objectSchema("field", toolsProperty, `"field":{"type":"string","pattern":"^/"}`, `"p":`+chanceSchema,
 			`"kind":{"enum":["swap","offset","blank"]}`, windowProperty),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -74,6 +75,31 @@ func (d Distractor) checkPool() error {
 	}
 	_, err := parsePath(d.List)
 	return err
+}
+
+// String says in words what the component does with its parameters.
+func (d Distractor) String() string {
+	d = d.withDefaults()
+	if *d.N == 0 {
+		return unchanged
+	}
+	are := " are "
+	if *d.N == 1 {
+		are = " is "
+	}
+	if len(d.Documents) > 0 {
+		return count(*d.N, "document") + " of no use" + are + "mixed into the list " + word(d.List)
+	}
+	names := make([]string, len(d.Pool))
+	for i, t := range d.Pool {
+		names[i] = word(t.Name)
+	}
+	from := ": "
+	if *d.N < len(names) {
+		from = ", drawn from "
+	}
+	return count(*d.N, "tool") + " of no use" + are + "offered" + from + list("and", names) + "; a call shows " +
+		strconv.Quote(shorten(d.Result))
 }
 
 // Begin implements [envharness.Component].
@@ -158,6 +184,7 @@ func mix[T any](list []T, items []mixed[T]) []T {
 func distractorKind() Kind {
 	return Kind{
 		Tag: "distractor", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About: "offers tools or documents that are of no use",
 		Sound: "No solution needs what looks like a distractor, and no name of a tool collides with those that are there.",
 		Schema: objectSchema("", `"n":{"type":"integer","minimum":0}`,
 			`"pool":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name"],"properties":{`+

@@ -39,9 +39,10 @@
 //
 // # Registry and specification
 //
-// A [Registry] maps tags to components, with their axis, direction, condition of soundness, JSON Schema
+// A [Registry] maps tags to components, with what they do, their axis, direction, condition of soundness, JSON Schema
 // and a ladder of parameters from mild to strong. It is a value: [Catalogue] makes one with all of the above, [Registry.Add] and
-// [Registry.AddWorld] add one's own, and nothing is registered by importing a package.
+// [Registry.AddWorld] add one's own, and nothing is registered by importing a package. [Registry.Stack] makes components of data, and
+// [Registry.Entries] data of components. In print each component says in words what it does with its parameters, as [Registry.Words] does.
 //
 // A [Spec] is a JSON file that says which world, which stack and which task. [Registry.Decode] refuses all that it does not know, and
 // names the place. A file and its stack are the same thing twice: what was decoded encodes to the canonical form of the file, and what

@@ -51,7 +51,7 @@ func ExampleKind() {
 	fmt.Println(errors.Is(err, components.ErrUnknownParam), err)
 	// Output:
 	// {"type":"object","properties":{"turns":{"type":"integer","minimum":1}},"required":["turns"],"additionalProperties":false}
-	// {8} <nil>
+	// the episode ends after 8 turns <nil>
 	// true /steps: components: unknown parameter
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -50,6 +51,29 @@ func compileLines(patterns []string) ([]*regexp.Regexp, error) {
 	return lines, errors.Join(errs...)
 }
 
+// String says in words what the component does with its parameters.
+func (h HideKeys) String() string {
+	hidden := words(h.Keys)
+	if h.Actions {
+		hidden = append(hidden, "the list of admissible actions")
+	}
+	are := " is"
+	if len(hidden) > 1 || len(h.Lines) > 0 {
+		are = " are"
+	}
+	if len(h.Lines) > 0 {
+		patterns := make([]string, len(h.Lines))
+		for i, l := range h.Lines {
+			patterns[i] = strconv.Quote(shorten(l))
+		}
+		hidden = append(hidden, "lines that match "+list("or", patterns))
+	}
+	if len(hidden) == 0 {
+		return unchanged
+	}
+	return h.in(list("and", hidden) + are + " not shown")
+}
+
 // Begin implements [envharness.Component].
 func (h HideKeys) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	paths, err := parsePaths(h.Keys)
@@ -92,6 +116,7 @@ func withoutLines(text string, patterns []*regexp.Regexp) string {
 func hideKeysKind() Kind {
 	return Kind{
 		Tag: "hide_keys", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About: "leaves out parts of what is shown",
 		Sound: "A solution can learn what is hidden by an action or can do without it.",
 		Schema: objectSchema("", `"keys":{"type":"array","items":{"type":"string","pattern":"^/"}}`, `"actions":{"type":"boolean"}`,
 			`"lines":`+patternsSchema, windowProperty),

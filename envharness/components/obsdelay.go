@@ -39,6 +39,15 @@ func (d ObsDelay) Check() error {
 	return err
 }
 
+// String says in words what the component does with its parameters.
+func (d ObsDelay) String() string {
+	d = d.withDefaults()
+	if *d.Delay == 0 {
+		return unchanged
+	}
+	return d.in("each observation is shown " + count(*d.Delay, "turn") + " late")
+}
+
 // Begin implements [envharness.Component].
 func (d ObsDelay) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	d = d.withDefaults()
@@ -58,6 +67,7 @@ func (d ObsDelay) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hoo
 func obsDelayKind() Kind {
 	return Kind{
 		Tag: "obs_delay", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About:  "shows what was there some turns ago",
 		Sound:  "The limits on turns leave room to wait wherever a solution depends on what it sees.",
 		Schema: objectSchema("", `"delay":{"type":"integer","minimum":0}`, windowProperty),
 		Ladder: ladder(`{"delay":1}`, `{"delay":2}`, `{"delay":3}`),

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -82,6 +83,31 @@ func (n ObsNoise) paths() (paths []dataPath, text bool, err error) {
 	return paths, len(pointers) < len(n.Fields), err
 }
 
+// String says in words what the component does with its parameters.
+func (n ObsNoise) String() string {
+	n = n.withDefaults()
+	fields := make([]string, len(n.Fields))
+	for i, f := range n.Fields {
+		fields[i] = word(f)
+		if f == wholeText {
+			fields[i] = "the text"
+		}
+	}
+	each := list("and", fields)
+	if len(fields) > 1 {
+		each = "each of " + each
+	}
+	switch {
+	case n.Kind == "gauss" && n.Sigma != nil && *n.Sigma != 0:
+		return n.in(each + " is shown with normal noise of deviation " + strconv.FormatFloat(*n.Sigma, 'g', -1, 64))
+	case n.Kind == "drop" && *n.P != 0:
+		return n.in(each + " is left out " + probability(*n.P))
+	case n.Kind == "stuck" && *n.P != 0:
+		return n.in(each + " is shown as it was before " + probability(*n.P))
+	}
+	return unchanged
+}
+
 // Begin implements [envharness.Component].
 func (n ObsNoise) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	n = n.withDefaults()
@@ -143,6 +169,7 @@ func scalar(v any) bool {
 func obsNoiseKind() Kind {
 	return Kind{
 		Tag: "obs_noise", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About: "disturbs fields of what is shown",
 		Sound: "A solution can do without the fields, or look again and average.",
 		Schema: objectSchema("fields", `"fields":{"type":"array","minItems":1,"items":{"type":"string","pattern":"^(/.*|text)$"}}`,
 			`"kind":{"enum":["gauss","drop","stuck"]}`, `"sigma":{"type":"number","minimum":0}`, `"p":`+chanceSchema, windowProperty),

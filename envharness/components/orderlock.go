@@ -106,6 +106,43 @@ func (m Match) covers(o Match) bool {
 	return true
 }
 
+// String says in words what the component does with its parameters.
+func (l OrderLock) String() string {
+	edges := make([]string, len(l.Edges))
+	for i, e := range l.Edges {
+		edges[i] = e.After.words() + " is refused until " + e.Before.words() + " was carried out"
+	}
+	s := list("and", edges)
+	if l.Hide {
+		s += "; the refusal does not say what is missing"
+	}
+	return l.in(s)
+}
+
+// Requires returns what has to be carried out before a, which the component refused, is let through, in an order that it lets through: the
+// Before of each edge that locks a, and before that what locks all actions of this Before. It is none for an action that is never refused.
+// Where an edge locks some of the actions that fit a Before it is left out: choose another one, or ask again for the one that was refused.
+// The range of turns is not looked at.
+func (l OrderLock) Requires(a envharness.Action) []Match {
+	var needed []Match
+	asked := make([]bool, len(l.Edges))
+	var open func(locks func(Edge) bool)
+	open = func(locks func(Edge) bool) {
+		for i, e := range l.Edges {
+			if asked[i] || !locks(e) {
+				continue
+			}
+			asked[i] = true
+			open(func(other Edge) bool { return other.After.covers(e.Before) })
+			if !slices.ContainsFunc(needed, e.Before.covers) { // else one that is needed already does for it
+				needed = append(needed, e.Before)
+			}
+		}
+	}
+	open(func(e Edge) bool { return e.After.fits(a) })
+	return needed
+}
+
 // Begin implements [envharness.Component].
 func (l OrderLock) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &orderLockRun{OrderLock: l, done: make([]bool, len(l.Edges)), fits: make([]bool, len(l.Edges))}
@@ -151,6 +188,7 @@ func orderLockKind() Kind {
 		`},"required":["before","after"],"additionalProperties":false}`
 	return Kind{
 		Tag: "order_lock", Version: 1, Axis: envharness.AxisAction, Direction: Harder | Easier,
+		About: "refuses an action until another one was carried out",
 		Sound: "the edges form no cycle and a solution can keep to the order",
 		Schema: objectSchema("edges", `"edges":{"type":"array","minItems":1,"items":`+edge+`}`,
 			`"hide":{"type":"boolean","default":false}`, windowProperty),

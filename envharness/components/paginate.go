@@ -83,6 +83,19 @@ type pages struct {
 	all  envharness.Observation // the present result, unpaged
 }
 
+// String says in words what the component does with its parameters.
+func (p Paginate) String() string {
+	p = p.withDefaults()
+	tools, follows := oneOf(p.Tools, "any tool"), "; "+word(p.Next)+" shows what follows"
+	switch {
+	case p.MaxBytes > 0:
+		return p.in("results of " + tools + " are shown " + count(p.MaxBytes, "byte") + " at a time" + follows)
+	case p.List != "":
+		return p.in("the list " + word(p.List) + " in results of " + tools + " is shown " + count(p.PageSize, "item") + " at a time" + follows)
+	}
+	return p.in("lists in results of " + tools + " are shown " + count(p.PageSize, "item") + " at a time" + follows)
+}
+
 // Begin implements [envharness.Component].
 func (p Paginate) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	ep := &pages{Paginate: p.withDefaults(), on: len(p.Tools) == 0 && p.open(0)}
@@ -286,6 +299,7 @@ func (p *pages) more(list []any, k int) bool { return (k+1)*p.PageSize < len(lis
 func paginateKind() Kind {
 	return Kind{
 		Tag: "paginate", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About: "shows long results a page at a time",
 		Sound: "The limits on turns leave room to read on.",
 		Schema: objectSchema("", toolsProperty, `"page_size":{"type":"integer","minimum":1}`, `"list":{"type":"string","pattern":"^/"}`,
 			`"max_bytes":{"type":"integer","minimum":3}`, `"next":{"type":"string","minLength":1}`, windowProperty),

@@ -38,6 +38,24 @@ func (p Permission) Check() error {
 	return errors.Join(append(errs, checkPatterns(p.Tools), p.Grant.check(), p.check())...)
 }
 
+// String says in words what the component does with its parameters.
+func (p Permission) String() string {
+	s := "calls of " + oneOf(p.Tools, "any tool") + " are refused until " + p.Grant.words() + " was carried out"
+	if p.Expires > 0 {
+		s += ", which holds for " + count(p.Expires, "turn")
+	}
+	return p.in(s)
+}
+
+// Requires returns what has to be carried out before a, which the component refused, is let through: the grant. It is none for an action
+// that is never refused. The range of turns is not looked at. With Expires the grant must be no older than that.
+func (p Permission) Requires(a envharness.Action) []Match {
+	if !match(p.Tools, a.Name) || p.Grant.fits(a) {
+		return nil
+	}
+	return []Match{p.Grant}
+}
+
 // Begin implements [envharness.Component].
 func (p Permission) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &permissionRun{Permission: p, reason: "permission needed, first call " + describe(p.Grant)}
@@ -88,6 +106,7 @@ func describe(m Match) string {
 func permissionKind() Kind {
 	return Kind{
 		Tag: "permission", Version: 1, Axis: envharness.AxisAction, Direction: Harder,
+		About: "refuses calls until another action grants them",
 		Sound: "the grant can be carried out and does no harm, and the limits on turns leave room for it",
 		Schema: objectSchema("grant", toolsProperty, `"grant":`+matchSchema, `"expires":{"type":"integer","minimum":0,"default":0}`,
 			windowProperty),

@@ -45,6 +45,13 @@ func (l RateLimit) Check() error {
 	return errors.Join(err, checkPatterns(l.Tools), l.check())
 }
 
+// String says in words what the component does with its parameters.
+func (l RateLimit) String() string {
+	l = l.withDefaults()
+	return l.in("at most " + count(l.Calls, "call") + " of " + oneOf(l.Tools, "any tool") + " can be made in any " + count(l.Per, "turn") +
+		", and further ones fail until the next is due")
+}
+
 // Begin implements [envharness.Component].
 func (l RateLimit) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	run := &rateLimitRun{RateLimit: l.withDefaults()}
@@ -83,6 +90,7 @@ func (r *rateLimitRun) result(_ context.Context, v envharness.View, _ *envharnes
 func rateLimitKind() Kind {
 	return Kind{
 		Tag: "rate_limit", Version: 1, Axis: envharness.AxisAction, Direction: Harder,
+		About: "limits the calls in a window of turns",
 		Sound: "a solution that waits where it must fits the limits on turns",
 		Schema: objectSchema("", toolsProperty, `"calls":{"type":"integer","minimum":0,"default":3}`,
 			`"window":{"type":"integer","minimum":0,"default":10}`, windowProperty),

@@ -2,6 +2,7 @@ package components
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,22 +20,13 @@ var (
 	ErrNotSerialisable = errors.New("components: not in the registry")
 )
 
-// Direction says how a component changes the difficulty of a task. It is a set: a component can work both ways.
-type Direction uint8
-
-// The directions.
-const (
-	Harder  Direction = 1 << iota
-	Easier            // a scaffold
-	Neutral           // only other, not harder
-)
-
 // A Kind is one entry of a [Registry]: all that is known of a component before it is built.
 type Kind struct {
 	Tag       string
 	Version   int // of the parameters, at least 1; 1 for all that are built in
 	Axis      envharness.Axis
 	Direction Direction
+	About     string            // what it does, in one sentence; empty means that nobody said
 	Sound     string            // the condition under which a task that could be solved still can
 	Schema    json.RawMessage   // JSON Schema of the parameters, without additional properties; nil if there is none
 	Ladder    []json.RawMessage // parameters from mild to strong, to be merged over the required ones; nil where they depend on the task
@@ -171,6 +163,36 @@ func (r *Registry) Entries(components ...envharness.Component) ([]Entry, error) 
 	return entries, nil
 }
 
+// Stack builds a stack from entries, innermost first: the counterpart of Entries. It is strict: what [Registry.Build] refuses in the Stack
+// of a [Spec] is refused here with the same errors, the place being a JSON pointer into the list of entries. Only whether the stack can
+// stand around a chain is left to [envharness.New]. Every call makes new components; no entries make an empty stack.
+//
+// A component under an id of its own has the methods Outward and Requires, if its kind has them, as one under its default id.
+func (r *Registry) Stack(entries ...Entry) ([]envharness.Component, error) {
+	filled, err := filledStack(entries)
+	if err != nil {
+		return nil, fmt.Errorf("components: stack: %w", err)
+	}
+	stack, err := r.stack(filled)
+	if err != nil {
+		return nil, fmt.Errorf("components: stack: %w", err)
+	}
+	if _, err := envharness.New(nowhere, stack...); err != nil {
+		return nil, fmt.Errorf("components: stack: %w", err)
+	}
+	return stack, nil
+}
+
+// nowhere is a world to check a stack with. Nobody opens it.
+var nowhere = envharness.World{
+	New: func(context.Context) (envharness.Environment, error) {
+		return nil, errors.New("components: there is no such world")
+	},
+	Verifier: envharness.VerifierFunc(func(context.Context, envharness.Evidence) (envharness.Verdict, error) {
+		return envharness.Verdict{}, errors.New("components: there is no such world")
+	}),
+}
+
 // entry writes one component, with the id that it has, if it has one.
 func (r *Registry) entry(c envharness.Component) (e Entry, id string, err error) {
 	defer func() {
@@ -290,10 +312,30 @@ func (n named) Spec() envharness.ComponentSpec {
 	return s
 }
 
-// Check forwards to the component, which would lose its own by being embedded.
+// The methods below forward to the component, which would lose its own by being embedded. What it does not have is answered as one would
+// answer that has no need of it.
+
 func (n named) Check() error {
 	if k, ok := n.Component.(interface{ Check() error }); ok {
 		return k.Check()
+	}
+	return nil
+}
+
+func (n named) Outward(a envharness.Action) envharness.Action {
+	if t, ok := n.Component.(interface {
+		Outward(a envharness.Action) envharness.Action
+	}); ok {
+		return t.Outward(a)
+	}
+	return a
+}
+
+func (n named) Requires(a envharness.Action) []Match {
+	if l, ok := n.Component.(interface {
+		Requires(a envharness.Action) []Match
+	}); ok {
+		return l.Requires(a)
 	}
 	return nil
 }

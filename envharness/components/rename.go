@@ -61,14 +61,45 @@ func checkNames(what string, names map[string]string) error {
 	return nil
 }
 
-// Begin implements [envharness.Component].
-func (r Rename) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+// String says in words what the component does with its parameters.
+func (r Rename) String() string {
+	var changes []string
+	for _, old := range slices.Sorted(maps.Keys(r.Tools)) {
+		if name := r.Tools[old]; name != old {
+			changes = append(changes, word(old)+" is called "+word(name))
+		}
+	}
+	for _, tool := range slices.Sorted(maps.Keys(r.Args)) {
+		for _, old := range slices.Sorted(maps.Keys(r.Args[tool])) {
+			if name := r.Args[tool][old]; name != old {
+				changes = append(changes, "the argument "+word(old)+" of "+word(tool)+" is called "+word(name))
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return unchanged
+	}
+	return list("and", changes)
+}
+
+// Outward returns the call that a policy has to make behind the component so that a comes out of it, up to spaces in the arguments. For an
+// action that no call becomes, as its name was given to another tool, there is none, and the result is of no use.
+func (r Rename) Outward(a envharness.Action) envharness.Action { return r.renaming().outward(a) }
+
+// renaming returns the names that change.
+func (r Rename) renaming() renaming {
 	n := renaming{tools: newRenames(r.Tools), args: make(map[string]renames)}
 	for tool, names := range r.Args {
 		if args := newRenames(names); len(args.shown) > 0 {
 			n.args[tool] = args
 		}
 	}
+	return n
+}
+
+// Begin implements [envharness.Component].
+func (r Rename) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+	n := r.renaming()
 	if len(n.tools.shown) == 0 && len(n.args) == 0 {
 		return envharness.Hooks{}, nil
 	}
@@ -142,20 +173,35 @@ func noArgs(args json.RawMessage) bool {
 	return len(args) == 0 || string(args) == "null"
 }
 
+// outward leaves arguments that are no object as they are.
+func (r renaming) outward(a envharness.Action) envharness.Action {
+	out, err := r.show(a)
+	if err != nil {
+		out.Args = bytes.Clone(a.Args)
+	}
+	return out
+}
+
+// show returns an action of the base under the names that are shown.
+func (r renaming) show(a envharness.Action) (envharness.Action, error) {
+	out := envharness.Action{Name: r.tools.outward(a.Name), Args: a.Args}
+	names, ok := r.args[a.Name]
+	if !ok || noArgs(a.Args) {
+		return out, nil
+	}
+	var err error
+	out.Args, err = rewriteObject(a.Args, func(key string, value json.RawMessage) (string, json.RawMessage, error) {
+		return names.outward(key), value, nil
+	})
+	return out, err
+}
+
 func (r renaming) observe(_ context.Context, _ envharness.View, o envharness.Observation) (envharness.Observation, error) {
 	for i, a := range o.Actions {
-		o.Actions[i].Name = r.tools.outward(a.Name)
-		names, ok := r.args[a.Name]
-		if !ok || noArgs(a.Args) {
-			continue
-		}
-		args, err := rewriteObject(a.Args, func(key string, value json.RawMessage) (string, json.RawMessage, error) {
-			return names.outward(key), value, nil
-		})
-		if err != nil {
+		var err error
+		if o.Actions[i], err = r.show(a); err != nil {
 			return o, fmt.Errorf("admissible action %d: %w", i, err)
 		}
-		o.Actions[i].Args = args
 	}
 	return o, nil
 }
@@ -252,6 +298,7 @@ func rewriteObject(object json.RawMessage, f rewriting) (json.RawMessage, error)
 func renameKind() Kind {
 	return Kind{
 		Tag: "rename", Version: 1, Axis: envharness.AxisAction, Direction: Neutral | Harder,
+		About:  "shows tools and arguments under other names",
 		Sound:  "the new names are distinct from one another and from all names that stay, and none is reserved",
 		Schema: objectSchema("", `"tools":`+namesSchema, `"args":{"type":"object","additionalProperties":`+namesSchema+`}`),
 		New:    build[Rename],

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -81,6 +82,65 @@ func (d Drift) check() error {
 func isObject(doc any) bool {
 	_, ok := doc.(*members)
 	return ok
+}
+
+// String says in words what the component does with its parameters.
+func (s SchemaDrift) String() string {
+	var changes []string
+	for _, tool := range slices.Sorted(maps.Keys(s.Tools)) {
+		changes = append(changes, s.Tools[tool].words(word(tool))...)
+	}
+	if len(changes) == 0 {
+		return unchanged
+	}
+	return list("and", changes)
+}
+
+// words says what changes, one sentence each.
+func (d Drift) words(tool string) []string {
+	var changes []string
+	for _, old := range slices.Sorted(maps.Keys(d.Rename)) {
+		changes = append(changes, "the argument "+word(old)+" of "+tool+" is called "+word(d.Rename[old]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Add)) {
+		changes = append(changes, tool+" has a new argument "+word(name))
+	}
+	for _, name := range d.Remove {
+		changes = append(changes, tool+" has no argument "+word(name))
+	}
+	for _, arg := range slices.Sorted(maps.Keys(d.Enum)) {
+		for _, old := range slices.Sorted(maps.Keys(d.Enum[arg])) {
+			changes = append(changes, "the value "+word(old)+" of the argument "+word(arg)+" of "+tool+" is called "+word(d.Enum[arg][old]))
+		}
+	}
+	if d.Version != "" {
+		changes = append(changes, tool+" is marked as "+strconv.Quote(shorten(d.Version)))
+	}
+	return changes
+}
+
+// Outward returns the call that a policy has to make behind the component so that a comes out of it, up to the order of the arguments and
+// the spaces in them. Arguments that were removed are left out, as no call can have them: what comes out lacks them.
+func (s SchemaDrift) Outward(a envharness.Action) envharness.Action {
+	d := s.Tools[a.Name]
+	if !d.closes() {
+		return a
+	}
+	f := form{new: d.Rename, changed: d.Enum, removed: d.Remove}
+	return envharness.Action{Name: a.Name, Args: f.outward(f.without(a))}
+}
+
+// without returns the arguments that were not removed.
+func (f *form) without(a envharness.Action) json.RawMessage {
+	var in map[string]json.RawMessage
+	if f.sayable(a) || json.Unmarshal(a.Args, &in) != nil {
+		return a.Args
+	}
+	for _, name := range f.removed {
+		delete(in, name)
+	}
+	out, _ := json.Marshal(in) // of values that were decoded
+	return out
 }
 
 // closes reports whether the accepted arguments change.
@@ -389,6 +449,7 @@ func (f *form) outward(args json.RawMessage) json.RawMessage {
 func schemaDriftKind() Kind {
 	return Kind{
 		Tag: "schema_drift", Version: 1, Axis: envharness.AxisAction, Direction: Harder,
+		About: "changes tools as a new version of an API does",
 		Sound: "Every new form can be mapped back, which the start of an episode checks, and a solution can do without the removed arguments.",
 		Schema: objectSchema("", `"tools":{"type":"object","additionalProperties":{"type":"object","additionalProperties":false,"properties":{`+
 			`"rename":`+namesSchema+`,"add":{"type":"object","additionalProperties":{"type":"object"}},"remove":`+patternsSchema+

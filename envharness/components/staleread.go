@@ -61,6 +61,16 @@ type staleEpisode struct {
 	old     envharness.Observation
 }
 
+// String says in words what the component does with its parameters.
+func (s StaleRead) String() string {
+	s = s.withDefaults()
+	before := "write"
+	if s.Age != 1 {
+		before = count(s.Age, "write")
+	}
+	return s.in("a repeated call of " + oneOf(s.Tools, "a tool that only reads") + " shows its result from before the last " + before)
+}
+
 // Begin implements [envharness.Component].
 func (s StaleRead) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	reads, err := readOnlyTools(e.Base().Tools, s.Tools)
@@ -137,6 +147,7 @@ func (s *staleEpisode) read(now envharness.Observation, turn int) {
 func staleReadKind() Kind {
 	return Kind{
 		Tag: "stale_read", Version: 1, Axis: envharness.AxisObservation, Direction: Harder,
+		About:  "shows the result of a read as it was some writes ago",
 		Sound:  "All that a solution needs can be read fresh, by another tool or before the first write.",
 		Schema: objectSchema("", toolsProperty, `"age":{"type":"integer","minimum":1,"maximum":3}`, windowProperty),
 		Ladder: ladder(`{"age":1}`, `{"age":2}`, `{"age":3}`),

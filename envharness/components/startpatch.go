@@ -45,6 +45,22 @@ func (s StartPatch) Check() error {
 	return errors.Join(errs...)
 }
 
+// String says in words what the component does with its parameters.
+func (s StartPatch) String() string {
+	if len(s.Set) == 0 {
+		return unchanged
+	}
+	var changes []string
+	for i, p := range slices.Sorted(maps.Keys(s.Set)) {
+		is := ""
+		if i == 0 {
+			is = " is set"
+		}
+		changes = append(changes, word(p)+is+" to "+shorten(string(s.Set[p])))
+	}
+	return "before the first turn " + list("and", changes)
+}
+
 // Begin implements [envharness.Component]. The harness refuses a place that the base does not declare mutable, or declares graded.
 func (s StartPatch) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	if len(s.Set) == 0 {
@@ -65,6 +81,7 @@ func startPatchKind() Kind {
 		Version:   1,
 		Axis:      envharness.AxisStart,
 		Direction: Harder | Easier,
+		About:     "sets values in the state before the first turn",
 		Sound:     "The patched state is one that the base could be in, no graded place is set, and a solution from there exists.",
 		Schema:    objectSchema("", `"set":{"type":"object","propertyNames":{"pattern":"^/"}}`),
 		New:       build[StartPatch],

@@ -27,6 +27,9 @@ func (b StepBudget) Check() error {
 	return nil
 }
 
+// String says in words what the component does with its parameters.
+func (b StepBudget) String() string { return "the episode ends after " + count(b.Turns, "turn") }
+
 // Begin implements [envharness.Component].
 func (b StepBudget) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	return envharness.Hooks{MaxTurns: b.Turns}, nil
@@ -35,6 +38,7 @@ func (b StepBudget) Begin(context.Context, envharness.EpisodeInfo) (envharness.H
 func stepBudgetKind() Kind {
 	return Kind{
 		Tag: "step_budget", Version: 1, Axis: envharness.AxisBudget, Direction: Harder,
+		About:  "ends the episode after a number of turns",
 		Sound:  "a solution through the whole stack needs no more turns",
 		Schema: objectSchema("turns", `"turns":{"type":"integer","minimum":1}`),
 		New:    build[StepBudget],

@@ -51,6 +51,24 @@ func (s Sticky) Check() error {
 	return errors.Join(checkChance("p", s.P), err, checkPatterns(s.Exempt), s.check())
 }
 
+// String says in words what the component does with its parameters.
+func (s Sticky) String() string {
+	s = s.withDefaults()
+	if *s.P == 0 {
+		return unchanged
+	}
+	length := ""
+	if s.Duration > 1 {
+		length = " for " + count(s.Duration, "turn")
+	}
+	except := "tools that submit"
+	if len(s.Exempt) > 0 {
+		except = list("or", append(words(s.Exempt), except))
+	}
+	return s.in("in each turn the action before is repeated" + length + ", " + probability(*s.P) + ", in place of the one asked for, " +
+		"except for calls of " + except)
+}
+
 // Begin implements [envharness.Component].
 func (s Sticky) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	s = s.withDefaults()
@@ -136,6 +154,7 @@ func shownAction(a envharness.Action) map[string]any {
 func stickyKind() Kind {
 	return Kind{
 		Tag: "sticky", Version: 1, Axis: envharness.AxisAction, Direction: Harder,
+		About: "repeats the action before now and then",
 		Sound: "all tools that can end the episode submit or are exempt, and no repeated action undoes for good what a solution needs",
 		Schema: objectSchema("", `"p":`+chanceSchema, `"duration":{"type":"integer","minimum":0,"default":1}`,
 			`"exempt":`+patternsSchema, windowProperty),

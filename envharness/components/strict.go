@@ -79,9 +79,10 @@ func under(step string, err error) error {
 	return &placeError{step, err}
 }
 
-// shorten keeps errors readable whatever the keys are.
-func shorten(s string) string {
-	const limit = 80
+// shorten keeps errors and sentences readable whatever the keys are.
+func shorten(s string) string { return shortened(s, 80) }
+
+func shortened(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

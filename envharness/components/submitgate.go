@@ -55,6 +55,38 @@ func (g SubmitGate) Check() error {
 	return errors.Join(append(errs, checkPatterns(g.Submit), g.check())...)
 }
 
+// String says in words what the component does with its parameters.
+func (g SubmitGate) String() string {
+	g = g.withDefaults()
+	if *g.MaxBlocks == 0 {
+		return unchanged
+	}
+	needed := make([]string, len(g.Require))
+	for i, m := range g.Require {
+		needed[i] = m.words()
+	}
+	were := "was"
+	if len(needed) > 1 {
+		were = "were"
+	}
+	most := "once"
+	if *g.MaxBlocks > 1 {
+		most = count(*g.MaxBlocks, "time")
+	}
+	return g.in("calls of " + oneOf(g.Submit, "a tool that submits") + " are refused, at most " + most + ", until " + list("and", needed) +
+		" " + were + " carried out since the last write")
+}
+
+// Requires returns what has to be carried out, with no write in between, before a, which the component refused, is let through: all that is
+// required. It is none for an action that is never refused; without Submit, where the tools tell what submits, a is taken for a submission.
+// The range of turns is not looked at.
+func (g SubmitGate) Requires(a envharness.Action) []Match {
+	if *g.withDefaults().MaxBlocks == 0 || !match(g.Submit, a.Name) {
+		return nil
+	}
+	return slices.Clone(g.Require)
+}
+
 // Begin implements [envharness.Component].
 func (g SubmitGate) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	g = g.withDefaults()
@@ -126,6 +158,7 @@ func (r *submitGateRun) result(_ context.Context, v envharness.View, refusal *en
 func submitGateKind() Kind {
 	return Kind{
 		Tag: "submit_gate", Version: 1, Axis: envharness.AxisAction, Direction: Easier | Harder,
+		About: "refuses to submit until what is required was done",
 		Sound: "a solution can carry out what is required after its last write, or the limits on turns leave room for max_blocks refusals",
 		Schema: objectSchema("require", `"submit":`+patternsSchema, `"require":{"type":"array","minItems":1,"items":`+matchSchema+`}`,
 			`"max_blocks":{"type":"integer","minimum":0,"default":2}`, windowProperty),

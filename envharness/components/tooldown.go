@@ -26,6 +26,11 @@ func (d ToolDown) Spec() envharness.ComponentSpec {
 // Check reports a pattern that [path.Match] cannot read and an empty range of turns.
 func (d ToolDown) Check() error { return errors.Join(checkPatterns(d.Tools), d.check()) }
 
+// String says in words what the component does with its parameters.
+func (d ToolDown) String() string {
+	return d.in("every call of " + oneOf(d.Tools, "any tool") + " fails for good" + with(d.Message))
+}
+
 // Begin implements [envharness.Component].
 func (d ToolDown) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 	return envharness.Hooks{Action: func(_ context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
@@ -43,6 +48,7 @@ func (d ToolDown) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hoo
 func toolDownKind() Kind {
 	return Kind{
 		Tag: "tool_down", Version: 1, Axis: envharness.AxisTransition, Direction: Harder,
+		About:  "lets all calls of some tools fail for good",
 		Sound:  "a solution without these tools exists, or one that uses them only while they work",
 		Schema: objectSchema("", toolsProperty, `"message":{"type":"string"}`, windowProperty),
 		New:    build[ToolDown],

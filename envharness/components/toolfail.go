@@ -65,6 +65,31 @@ func (f ToolFail) Check() error {
 	return errors.Join(append(errs, checkChance("p", f.P), checkPatterns(f.Tools), f.check())...)
 }
 
+// String says in words what the component does with its parameters.
+func (f ToolFail) String() string {
+	f = f.withDefaults()
+	tools := oneOf(f.Tools, "any tool")
+	message, retry := with(f.Message), ", and can be retried"
+	switch {
+	case f.Mode == "rate" && *f.P == 0:
+		return unchanged
+	case f.Mode == "rate" && f.Count == 1:
+		return f.in("each call of " + tools + " fails" + message + ", " + probability(*f.P) + retry)
+	case f.Mode == "rate":
+		after := "the call after it fails too"
+		if f.Count > 2 {
+			after = fmt.Sprintf("the %d calls after it fail too", f.Count-1)
+		}
+		return f.in("each call of " + tools + " fails" + message + ", " + probability(*f.P) + ", and " + after + "; they can be retried")
+	case f.Count == 1:
+		return f.in("the " + ordinal(f.Nth) + " call of " + tools + " fails once" + message + retry)
+	case f.Nth == 1:
+		return f.in(fmt.Sprintf("the first %d calls of %s fail%s%s", f.Count, tools, message, retry))
+	}
+	last := uint64(f.Nth) + uint64(f.Count) - 1 // more than an int can hold, perhaps
+	return f.in(fmt.Sprintf("calls %d to %d of %s fail%s%s", f.Nth, last, tools, message, retry))
+}
+
 // Begin implements [envharness.Component].
 func (f ToolFail) Begin(_ context.Context, e envharness.EpisodeInfo) (envharness.Hooks, error) {
 	f = f.withDefaults()
@@ -119,6 +144,7 @@ func refuse(class envharness.ErrorClass, message string, retryable bool) envharn
 func toolFailKind() Kind {
 	return Kind{
 		Tag: "tool_fail", Version: 1, Axis: envharness.AxisTransition, Direction: Harder,
+		About: "lets some calls fail for a while, as a real API does",
 		Sound: "the limits on turns leave room for a solution and as many more turns as calls fail",
 		Schema: objectSchema("", toolsProperty, `"mode":{"type":"string","enum":["","nth","rate"]}`,
 			`"nth":{"type":"integer","minimum":0,"default":1}`,

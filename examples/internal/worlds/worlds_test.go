@@ -3,11 +3,11 @@ package worlds
 import (
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/yardstick"
 )
 
 // Every world calls itself by its name, describes itself, and has tasks in every split, which its oracle plans for.
@@ -56,73 +56,6 @@ func TestAll(t *testing.T) {
 
 func act(name, args string) envharness.Action {
 	return envharness.Action{Name: name, Args: json.RawMessage(args)}
-}
-
-// What each null policy does, turn by turn.
-func TestNulls(t *testing.T) {
-	a, b, end := act("go", `{"to":"a"}`), act("go", `{"to":"b"}`), act("end", `{}`)
-	turn := func(actions ...envharness.Action) envharness.Turn {
-		return envharness.Turn{Tools: []envharness.Tool{{Name: "go"}, {Name: "end", Submits: true}}, Shown: envharness.Observation{Actions: actions}}
-	}
-	turns := []envharness.Turn{turn(a, b, end), turn(b), turn()}
-	for _, n := range (World{}).Nulls() {
-		var got []string
-		p := n.New(rand.New(rand.NewPCG(1, 2)))
-		for _, shown := range turns {
-			action, err := p.Act(t.Context(), shown)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, action.Text())
-		}
-		switch n.Name {
-		case "noop":
-			if n.Draws || strings.Join(got, ", ") != "noop, noop, noop" {
-				t.Errorf("%s: %q", n.Name, got)
-			}
-		case "random": // the only one there is, and none
-			if !n.Draws || got[1] != "go b" || got[2] != "noop" {
-				t.Errorf("%s: %q", n.Name, got)
-			}
-		case "submit":
-			if n.Draws || strings.Join(got, ", ") != "end, end, end" {
-				t.Errorf("%s: %q", n.Name, got)
-			}
-		case "repeat":
-			if !n.Draws || got[1] != got[0] || got[2] != got[0] {
-				t.Errorf("%s: %q", n.Name, got)
-			}
-		default:
-			t.Errorf("what does %s?", n.Name)
-		}
-	}
-}
-
-// The policies that draw take each admissible action about as often.
-func TestNullsDraw(t *testing.T) {
-	var actions []envharness.Action
-	for _, to := range []string{"a", "b", "c", "d"} {
-		actions = append(actions, act("go", `{"to":"`+to+`"}`))
-	}
-	for _, n := range (World{}).Nulls() {
-		if !n.Draws {
-			continue
-		}
-		times := make(map[string]int)
-		for slot := range 400 {
-			p := n.New(envharness.RandStream(1, "policy", uint64(slot)))
-			a, err := p.Act(t.Context(), envharness.Turn{Shown: envharness.Observation{Actions: actions}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			times[a.Text()]++
-		}
-		for _, a := range actions {
-			if k := times[a.Text()]; k < 70 || k > 130 { // 100, with a standard deviation of 8.7
-				t.Errorf("%s took %s %d times of 400", n.Name, a.Text(), k)
-			}
-		}
-	}
 }
 
 func TestOrders(t *testing.T) {
@@ -181,7 +114,11 @@ func TestBuyFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range shop.Nulls() {
+	nulls := yardstick.Nulls()
+	for i, n := range shop.Nulls() {
+		if n.Name != nulls[i].Name || n.Draws != nulls[i].Draws {
+			t.Errorf("%s stands for %s", n.Name, nulls[i].Name)
+		}
 		if n.Name != "submit" {
 			continue
 		}
@@ -195,20 +132,8 @@ func TestBuyFirst(t *testing.T) {
 				t.Errorf("%s ends with %s after %d turns", trace.Task.ID, trace.End, len(trace.Turns))
 			}
 		}
-	}
-}
-
-func TestLeastArgs(t *testing.T) {
-	for _, tt := range []struct{ schema, want string }{
-		{``, `{}`},
-		{`{"properties":{},"type":"object"}`, `{}`},
-		{`{"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"minimum":3,"type":"number"},"d":{"enum":["x","y"]},` +
-			`"e":{"type":"string"}},"required":["a","b","c","d"]}`,
-			`{"a":"","b":0,"c":3,"d":"x"}`},
-		{`no schema`, `{}`},
-	} {
-		if got := string(leastArgs(json.RawMessage(tt.schema))); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.schema, got, tt.want)
+		if a, err := n.New(nil).Act(t.Context(), envharness.Turn{}); err != nil || a.Name != "submit" {
+			t.Errorf("without admissible actions: %s, %v", a, err)
 		}
 	}
 }
