@@ -1,48 +1,24 @@
-// Package diagnosis finds what a policy does wrong, from the traces of its episodes: twenty flaws, each a rule that points at the turns
-// where it holds.
-//
-// # Source
-//
-// EnvHarness (arXiv:2608.19880) lets a model diagnose in words; the taxonomy, its rules and their ranking are ours.
 package diagnosis
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
 )
 
-// An ID names a flaw, such as F03. The empty one is that no rule fires.
-type ID string
-
-// The flaws.
-const (
-	Loop              ID = "F01" // the same action with the same result, over and over
-	PrematureStop     ID = "F02" // stops early, and fails
-	IgnoredError      ID = "F03" // goes on after a refusal as if nothing had happened, and fails
-	NoRetry           ID = "F04" // never tries again what failed for no lasting reason
-	BlindRetry        ID = "F05" // repeats what was refused for good
-	UnreadPages       ID = "F06" // leaves pages unread, and fails
-	OverLong          ID = "F07" // passes, on a long way round
-	BudgetExhausted   ID = "F08" // runs into a limit
-	WrongArgument     ID = "F09" // calls with arguments that are wrong
-	NoPrecondition    ID = "F10" // acts before what is needed was done
-	UnverifiedWrite   ID = "F11" // submits without looking at what it wrote
-	UngroundedValue   ID = "F12" // uses values that nobody showed it
-	StaleBelief       ID = "F13" // uses an old value where it was shown a newer one
-	SingleSource      ID = "F14" // trusts one reading, and fails
-	Unreadable        ID = "F15" // answers that are no action, or call no tool that there is
-	Distracted        ID = "F16" // calls tools that no solution needs
-	LittleExploration ID = "F17" // sees little, and fails
-	OrderViolation    ID = "F18" // breaks an order that the rules ask for
-	RepeatedWrite     ID = "F19" // makes the same write twice
-	Hammering         ID = "F20" // calls again before a limit on the rate allows it
-)
-
 // Context is what is known of the task besides the traces. All of it may be left zero; rules that need what is missing stay silent.
 type Context struct {
-	World envharness.Description // of the base: without Tools every tool counts as one that reads and writes
-	Plan  []envharness.Action    // a solution from the start; nil without one
-	Edges []components.Edge      // orders that the rules of the world ask for
+	// World describes the base. A tool counts as one that reads if it is ReadOnly, and as one that writes if it is neither that nor Submits.
+	// Unless there are both kinds, every tool counts as one that reads and writes, and rules that have to tell them apart stay silent.
+	World envharness.Description
+	Plan  []envharness.Action // a solution from the start, as its oracle makes it; nil without one
+	Edges []components.Edge   // orders that the rules of the world ask for, in the world's own names
 }
 
 // A Flaw is one that was found.
@@ -60,14 +36,143 @@ type Finding struct {
 	Note  string `json:"note,omitempty"`  // what was seen there, in words
 }
 
-// Options adjusts [Diagnose]. A nil *Options equals &Options{}.
+// Options adjusts [Diagnose] and [Summarize]. A nil *Options equals &Options{}.
 type Options struct {
-	Support *float64 // least support of a flaw that is reported, in (0, 1]; nil means 0.4
-	Most    int      // flaws in the report; zero means 3, negative means all
+	// Support is the least support of a flaw that is reported, in (0, 1]; nil means 0.4. A very small one reports whatever any episode shows.
+	Support *float64
+	Most    int // flaws in the report; zero means 3, negative means all
 }
 
-// Diagnose returns the flaws of the episodes of one task, ranked: by lift, then by support, then by id; if no episode failed by support
-// alone. Episodes that could not be judged are left out.
-func Diagnose(traces []envharness.Trace, c Context, o *Options) ([]Flaw, error) {
-	panic("to be written")
+const (
+	defaultSupport = 0.4
+	defaultMost    = 3
+	tolerance      = 1e-9 // shares such as 2/5 are compared with it
+)
+
+func (o *Options) withDefaults() (support float64, most int, err error) {
+	if o == nil {
+		o = &Options{}
+	}
+	support, most = defaultSupport, cmp.Or(o.Most, defaultMost)
+	if o.Support != nil {
+		support = *o.Support
+	}
+	if !(support > 0 && support <= 1) {
+		err = fmt.Errorf("support %v must be in (0, 1]", support)
+	}
+	return support, most, err
 }
+
+func (c *Context) check() error {
+	var errs []error
+	for i, e := range c.Edges {
+		for _, side := range []struct {
+			name string
+			m    components.Match
+		}{{"before", e.Before}, {"after", e.After}} {
+			if _, err := path.Match(side.m.Tool, ""); err != nil {
+				errs = append(errs, fmt.Errorf("edge %d: %s: tool pattern %q: %w", i, side.name, side.m.Tool, err))
+			}
+			if _, err := envharness.CanonicalJSON(side.m.Args); err != nil {
+				errs = append(errs, fmt.Errorf("edge %d: %s: arguments: %w", i, side.name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Diagnose returns the flaws of the episodes of one task, ranked: by lift, then by support, both from high to low, then by id; if no
+// episode failed by support alone. Episodes that could not be judged are left out and change nothing; without any other there are no flaws.
+//
+// The error reports options out of range, an edge that is no pattern, and judged traces of different tasks (by their ids). Whatever else
+// is in a trace is data: what cannot be read counts as nothing.
+//
+// The result is a function of the arguments, and apart from the order of the Found does not depend on the order of the traces. Time and
+// memory are about linear in the size of the traces; each is read once, its words only where a rule asks for them.
+func Diagnose(traces []envharness.Trace, c Context, o *Options) ([]Flaw, error) {
+	flaws, err := diagnose(traces, c, o)
+	if err != nil {
+		return nil, fmt.Errorf("diagnosis: %w", err)
+	}
+	return flaws, nil
+}
+
+func diagnose(traces []envharness.Trace, c Context, o *Options) ([]Flaw, error) {
+	support, most, err := o.withDefaults()
+	if err := errors.Join(err, c.check()); err != nil {
+		return nil, err
+	}
+	episodes, err := read(traces, c)
+	if err != nil || len(episodes) == 0 {
+		return nil, err
+	}
+	var flaws []Flaw
+	for _, r := range rules() {
+		if f := r.apply(episodes); f.Support > 0 && f.Support >= support-tolerance {
+			flaws = append(flaws, f)
+		}
+	}
+	failures := slices.ContainsFunc(episodes, func(e *episode) bool { return e.failed })
+	slices.SortFunc(flaws, func(a, b Flaw) int { return rank(failures, a.ID, b.ID, a.Lift, b.Lift, a.Support, b.Support) })
+	if most >= 0 && len(flaws) > most {
+		flaws = slices.Clip(flaws[:most])
+	}
+	return flaws, nil
+}
+
+// apply looks for the flaw in each episode.
+func (r *rule) apply(episodes []*episode) Flaw {
+	f := Flaw{ID: r.id}
+	var all, shown [2]float64 // of passed and of failed episodes
+	for _, e := range episodes {
+		side := 0
+		if e.failed {
+			side = 1
+		}
+		all[side]++
+		if s := r.find(e); s.note != "" {
+			shown[side]++
+			slices.Sort(s.turns)
+			f.Found = append(f.Found, Finding{Slot: e.trace.Slot, Turns: slices.Compact(s.turns), Note: s.note})
+		}
+	}
+	share := func(n, of float64) float64 {
+		if of == 0 {
+			return 0
+		}
+		return n / of
+	}
+	f.Support = share(shown[0]+shown[1], all[0]+all[1])
+	f.Lift = share(shown[1], all[1]) - share(shown[0], all[0])
+	return f
+}
+
+// rank orders flaws a and b: the lift counts only if there were failures.
+func rank(failures bool, a, b ID, liftA, liftB, supportA, supportB float64) int {
+	byLift := 0
+	if failures {
+		byLift = cmp.Compare(liftB, liftA)
+	}
+	return cmp.Or(byLift, cmp.Compare(supportB, supportA), cmp.Compare(a, b))
+}
+
+// A sign is what a rule sees in an episode. One without a note is none.
+type sign struct {
+	turns []int // indexes into Trace.Turns
+	note  string
+}
+
+// at makes a sign of the turns of an episode, by their positions in episode.turns.
+func (e *episode) at(positions []int, format string, args ...any) sign {
+	var turns []int
+	if len(positions) > 0 {
+		turns = make([]int, len(positions))
+	}
+	for i, p := range positions {
+		turns[i] = e.turns[p].at
+	}
+	return sign{turns, fmt.Sprintf(format, args...)}
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
