@@ -1,5 +1,3 @@
-// Package rigger searches for components that bring a task into reach of a policy: not out of it, and not too easy (EnvRigger,
-// arXiv:2608.19880).
 package rigger
 
 import (
@@ -12,7 +10,10 @@ import (
 var ErrBandUnreachable = errors.New("rigger: no success rate of so few rollouts lies in the band")
 
 // A Band is the interval of success rates that a reshaped task is meant to have, bounds included. The paper aims at [0.4, 0.6].
-type Band struct{ Lo, Hi float64 }
+type Band struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+}
 
 // bandTolerance keeps bounds like 0.6 from excluding 3 of 5 by rounding.
 const bandTolerance = 1e-9

@@ -37,7 +37,7 @@ type Candidate struct {
 	Rationale string               `json:"rationale,omitempty"` // at most 1000 bytes
 }
 
-// A Brief is all that a designer knows.
+// A Brief is all that a designer knows. It is read-only.
 type Brief struct {
 	World     envharness.Description // of the base
 	Task      envharness.Task
@@ -49,6 +49,7 @@ type Brief struct {
 	Baseline Snapshot            // of the policy on the unmodified task
 	Flaws    []diagnosis.Flaw    // of the policy there, the gravest first
 	Plan     []envharness.Action // of the base's oracle from the unmodified start; nil without one
+	Edges    []components.Edge   // orders of actions that the rules of the world ask for; see [Problem]
 	Success  *envharness.Trace   // the shortest passed rollout of the baseline; nil if there is none
 	Failure  *envharness.Trace   // the longest failed one; nil if there is none
 
@@ -64,8 +65,10 @@ type Brief struct {
 
 // A Refinement says how a candidate missed.
 type Refinement struct {
-	Harder       bool // make it stronger; else milder
-	RelaxBudgets bool // most episodes ended by a budget: the milder one must leave more turns
+	// Harder asks for a harder task than the last candidate left: more of what hardens, less of an aid. Else the task is to become easier.
+	Harder bool
+	// RelaxBudgets comes with an easier task, where most episodes were ended by a budget: the next candidate must leave more turns.
+	RelaxBudgets bool
 }
 
 // A Snapshot is what the policy did on the unmodified task.

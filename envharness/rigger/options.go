@@ -1,7 +1,13 @@
 package rigger
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/components"
 )
 
 // A Preset is a way to accept candidates.
@@ -11,14 +17,31 @@ type Preset uint8
 const (
 	// Gated puts the paper's loop behind the whole gate (ours).
 	Gated Preset = iota
-	// Paper is the loop of the paper: a candidate that can be built is screened, and accepted, refined or rejected on the counts of that.
+	// Paper is the loop of the paper: a candidate that can be built is screened, and accepted, refined or rejected on the counts of that. The
+	// decision of a [Decider] is final; without one the objective decides.
 	Paper
 	// PaperALFWorld is the rule of the released configuration for ALFWorld: a candidate is accepted if the success rate of its screening is
-	// at least 0.2 above that of the baseline, and tasks with a rate of 0.8 or more are left alone.
+	// at least 0.2 above that of the baseline, and tasks with a rate of 0.8 or more are left alone. It is an objective of its own, all
+	// candidates are to be easier, and a Decider is not asked.
 	PaperALFWorld
-	// Unchecked accepts every candidate that can be built, without a rollout: random components, to compare with.
+	// Unchecked accepts every candidate that can be built, without a rollout, not even one of the baseline: to compare with.
 	Unchecked
 )
+
+// String returns "gated", "paper", "paper_alfworld" or "unchecked".
+func (p Preset) String() string {
+	switch p {
+	case Gated:
+		return "gated"
+	case Paper:
+		return "paper"
+	case PaperALFWorld:
+		return "paper_alfworld"
+	case Unchecked:
+		return "unchecked"
+	}
+	return "preset " + strconv.Itoa(int(p))
+}
 
 // Options adjusts [Rig]. A nil *Options equals &Options{}.
 type Options struct {
@@ -27,13 +50,14 @@ type Options struct {
 	Objective Objective // nil means Difficulty{}
 	Seed      uint64    // of all that is drawn
 
-	Baseline int // rollouts of the policy on each unmodified task, K; zero means 5
-	Screen   int // in a screening, K1; zero means 5
+	Baseline int // rollouts of the policy on each unmodified task, K, at least 2; zero means 5
+	Screen   int // in a screening, K1, at least 2; zero means 5
 	Confirm  int // in a confirmation, K2, at least 8; zero means 16
 	Attempts int // of a task, M; zero means 5, at most 20
 	// Accept is how many candidates of a task are to be accepted before its attempts end; zero means 1.
 	Accept int
-	// RigInBand makes tasks whose baseline is within the objective be rigged too, which are left alone otherwise.
+	// RigInBand makes tasks whose baseline is within the objective be rigged too, which are left alone otherwise: harder for a policy that
+	// passes at least half of the time, else easier.
 	RigInBand bool
 
 	Alpha         *float64 // error level of a task, spent evenly on its attempts, in (0, 0.5); nil means 0.05
@@ -51,8 +75,9 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// A Budget bounds the rollouts of policy and reference on one task, baseline included, and what they take. An attempt begins only if its screening and
-// confirmation fit into Rollouts. Zero means no limit, and 200 for Rollouts. Time is bounded by the context.
+// A Budget bounds the rollouts of policy and reference on one task, baseline included, and what they take. An attempt begins only if its
+// screening and confirmation fit into Rollouts, so that none is broken off. Zero means no limit, and 200 for Rollouts. Time is bounded by
+// the context.
 type Budget struct {
 	Rollouts int
 	Turns    int // an attempt does not begin when they are used up
@@ -65,5 +90,147 @@ type Progress struct {
 	ID          string // of the task at hand
 	Attempt     int    // from 1; 0 for the baseline
 	Phase       string // "baseline", "design", "check", "screen", "confirm"
-	Done, Total int    // rollouts of the phase
+	Done, Total int    // rollouts of the phase; those of a confirmation may end before Total
 }
+
+// The defaults: K, K1 and M are the paper's, the others ours. With K1 alone a candidate of rate 0.2 is accepted in one of 5 attempts 77 %
+// of the time, which K2 brings down to 42 %, and 0.1 from 34 % to 3 %.
+const (
+	defaultBaseline      = 5
+	defaultScreen        = 5
+	defaultConfirm       = 16
+	defaultAttempts      = 5
+	defaultAlpha         = .05
+	defaultNullEpisodes  = 20 // 0 of 20: the rate is below 0.14 at 95 %
+	defaultSearchLimit   = 20_000
+	defaultMaxComponents = 4
+	defaultAxisCap       = .4
+	defaultRollouts      = 200
+	defaultReruns        = 2 // as envharness.RolloutOptions has it
+
+	leastConfirm   = 8
+	mostAttempts   = 20
+	mostComponents = 8
+	axisCapFrom    = 10 // accepted
+)
+
+// settings are the options with the defaults filled in.
+type settings struct {
+	Options
+	alpha       float64
+	searchLimit int
+	axisCap     float64
+	registry    *components.Registry
+	reference   bool // there is a reference policy
+}
+
+// settle fills in the defaults of the options and checks all that can be checked without a rollout. The faults are joined.
+func settle(p Problem, o *Options) (*settings, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	s := &settings{
+		Options: *o, alpha: defaultAlpha, searchLimit: defaultSearchLimit, axisCap: defaultAxisCap, registry: p.Registry,
+		reference: p.NewReference != nil,
+	}
+	var faults []error
+	within := func(name string, value *int, fallback, least, most int) {
+		if *value == 0 {
+			*value = fallback
+		}
+		switch {
+		case *value < least:
+			faults = append(faults, fmt.Errorf("rigger: Options.%s is %d, want at least %d", name, *value, least))
+		case most > 0 && *value > most:
+			faults = append(faults, fmt.Errorf("rigger: Options.%s is %d, want at most %d", name, *value, most))
+		}
+	}
+	within("Baseline", &s.Baseline, defaultBaseline, 2, 0)
+	within("Screen", &s.Screen, defaultScreen, 2, 0)
+	within("Confirm", &s.Confirm, defaultConfirm, leastConfirm, 0)
+	within("Attempts", &s.Attempts, defaultAttempts, 1, mostAttempts)
+	within("Accept", &s.Accept, 1, 1, 0)
+	within("NullEpisodes", &s.NullEpisodes, defaultNullEpisodes, 1, 0)
+	within("MaxComponents", &s.MaxComponents, defaultMaxComponents, 1, mostComponents)
+	within("Budget.Rollouts", &s.Budget.Rollouts, defaultRollouts, 1, 0)
+	within("Budget.Turns", &s.Budget.Turns, 0, 0, 0)
+	within("Budget.Tokens", &s.Budget.Tokens, 0, 0, 0)
+	if o.Alpha != nil {
+		if s.alpha = *o.Alpha; !(s.alpha > 0 && s.alpha < .5) {
+			faults = append(faults, fmt.Errorf("rigger: Options.Alpha is %v, want above 0 and below 0.5", s.alpha))
+		}
+	}
+	if o.AxisCap != nil {
+		if s.axisCap = *o.AxisCap; !(s.axisCap > 0 && s.axisCap <= 1) {
+			faults = append(faults, fmt.Errorf("rigger: Options.AxisCap is %v, want above 0 and at most 1", s.axisCap))
+		}
+	}
+	if o.SearchLimit != nil {
+		if s.searchLimit = *o.SearchLimit; s.searchLimit < 0 {
+			faults = append(faults, fmt.Errorf("rigger: Options.SearchLimit is %d, want at least 0", s.searchLimit))
+		}
+	}
+	if s.Preset > Unchecked {
+		faults = append(faults, fmt.Errorf("rigger: Options.Preset is %d, want at most %d", s.Preset, Unchecked))
+	}
+	if s.Designer == nil {
+		s.Designer = &Rules{}
+	}
+	if s.registry == nil {
+		s.registry = components.Catalogue()
+	}
+	if s.Preset == PaperALFWorld {
+		if s.Objective != nil {
+			faults = append(faults, fmt.Errorf("rigger: Options.Objective is given, and %v has one of its own", s.Preset))
+		}
+		s.Objective = uplift{}
+	}
+	if s.Objective == nil {
+		s.Objective = Difficulty{}
+	}
+	if _, ok := asRegret(s.Objective); ok && !s.reference && s.Preset != Unchecked {
+		faults = append(faults, errors.New("rigger: Options.Objective is Regret, and Problem.NewReference is nil"))
+	}
+	faults = append(faults, checkRollout(s.Rollout), p.check(s.Seed))
+	err := errors.Join(faults...)
+	if err == nil {
+		err = s.checkObjective()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkRollout reports what Rig sets itself or what makes no sense.
+func checkRollout(o envharness.RolloutOptions) error {
+	var faults []error
+	if o.Seed != 0 || o.Kind != "" || o.Progress != nil {
+		faults = append(faults, errors.New("rigger: Options.Rollout: Seed, Kind and Progress are not the caller's to set"))
+	}
+	if o.Parallel < 0 || o.MaxTurns < 0 || o.Reruns != nil && *o.Reruns < 0 {
+		faults = append(faults, errors.New("rigger: Options.Rollout: Parallel, MaxTurns and Reruns must not be negative"))
+	}
+	return errors.Join(faults...)
+}
+
+// level is the confidence level of the intervals of a confirmation.
+func (s *settings) level() float64 { return 1 - s.alpha/float64(s.Attempts) }
+
+// reserved is how many rollouts an attempt may take.
+func (s *settings) reserved() int {
+	n := 0
+	switch s.Preset {
+	case Gated:
+		n = s.Screen + s.Confirm
+	case Paper, PaperALFWorld:
+		n = s.Screen
+	}
+	if s.reference {
+		n *= 2
+	}
+	return n
+}
+
+// reruns is how often what infrastructure spoilt is tried again.
+func (s *settings) reruns() int { return *cmp.Or(s.Rollout.Reruns, new(defaultReruns)) }

@@ -1,6 +1,10 @@
 package rigger
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -10,7 +14,9 @@ import (
 // A Problem is what is to be rigged: tasks of a world, for a policy.
 type Problem struct {
 	World envharness.World
-	Tasks []envharness.Task // ids and options as the world takes them; a nil Seed is replaced by one that follows from Options.Seed and the id
+	// Tasks are at least one, with ids and options as the world takes them, no two of them with equal id and seed. A nil Seed is replaced by one
+	// that follows from Options.Seed and the id. All rollouts of a task have its seed; they differ in the streams of the policies alone.
+	Tasks []envharness.Task
 
 	// NewPolicy makes the policy of one rollout. All its randomness must come from rng, whose stream belongs to this rollout alone; a service
 	// that cannot be seeded may ignore it. It must be safe for concurrent use. The policy is a black box: it is shown turns, and that is all.
@@ -18,8 +24,8 @@ type Problem struct {
 	NewPolicy func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error)
 	// Fingerprint names the version of the policy. Rollouts in a [Journal] are used again for equal fingerprints only.
 	Fingerprint string
-	// NewReference makes policies of another kind, a stronger one, that [Regret] compares with; nil means that there is none. Its rollouts
-	// are journalled under the same Fingerprint.
+	// NewReference makes policies of another kind, a stronger one, that [Regret] compares with; nil means that there is none. Wherever the
+	// policy is measured it is as well, as often. Its rollouts are journalled under the same Fingerprint.
 	NewReference func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error)
 
 	// Registry has the components that designers may use; nil means [components.Catalogue].
@@ -27,3 +33,90 @@ type Problem struct {
 	// Edges are orders of actions that the rules of the world ask for and a policy should keep, for flaw F18; nil means none.
 	Edges []components.Edge
 }
+
+// check reports what is missing or stands twice. Seed is that of the run.
+func (p Problem) check(seed uint64) error {
+	faults := []error{checkWorld(p.World)}
+	if p.NewPolicy == nil {
+		faults = append(faults, errors.New("rigger: Problem.NewPolicy is nil"))
+	}
+	if len(p.Tasks) == 0 {
+		faults = append(faults, errors.New("rigger: Problem.Tasks is empty"))
+	}
+	type name struct {
+		id   string
+		seed uint64
+	}
+	first := make(map[name]int, len(p.Tasks))
+	for i, task := range p.Tasks {
+		n := name{task.ID, *seeded(task, seed).Seed}
+		if j, ok := first[n]; ok {
+			faults = append(faults, fmt.Errorf("rigger: tasks %d and %d are both %q with seed %d", j, i, n.id, n.seed))
+		} else {
+			first[n] = i
+		}
+		if err := checkTask(task); err != nil {
+			faults = append(faults, fmt.Errorf("rigger: Problem.Tasks[%d]: %w", i, err))
+		}
+	}
+	for i, e := range p.Edges {
+		if e.Before.Tool == "" || e.After.Tool == "" {
+			faults = append(faults, fmt.Errorf("rigger: Problem.Edges[%d]: both sides need a tool", i))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func checkWorld(w envharness.World) error {
+	var faults []error
+	if w.New == nil {
+		faults = append(faults, errors.New("rigger: World.New is nil"))
+	}
+	if w.Verifier == nil {
+		faults = append(faults, errors.New("rigger: World.Verifier is nil"))
+	}
+	return errors.Join(faults...)
+}
+
+func checkTask(t envharness.Task) error {
+	if len(t.Options) > 0 && !json.Valid(t.Options) {
+		return fmt.Errorf("rigger: task %q: options are not JSON", t.ID)
+	}
+	return nil
+}
+
+// seeded returns the task with a seed.
+func seeded(t envharness.Task, seed uint64) envharness.Task {
+	if t.Seed == nil {
+		t.Seed = new(envharness.RandStream(seed, "rigger/task/"+t.ID, 0).Uint64())
+	} else {
+		t.Seed = new(*t.Seed)
+	}
+	return t
+}
+
+// aboutWorld returns what a world says of itself, whatever it does.
+func aboutWorld(ctx context.Context, w envharness.World) (d envharness.Description, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("rigger: the world: panic: %v", p)
+		}
+	}()
+	env, err := w.New(ctx)
+	if err == nil && env == nil {
+		err = errors.New("New returned none")
+	}
+	if err != nil {
+		return d, fmt.Errorf("rigger: the world: open: %w", err)
+	}
+	if e, ok := envharness.As[envharness.Describer](env); ok {
+		d = e.Describe()
+	}
+	if err := env.Close(); err != nil {
+		return d, fmt.Errorf("rigger: the world: close: %w", err)
+	}
+	return d, nil
+}
+
+// aboutKey is the part of keys of a journal that stands for the world.
+func aboutKey(d envharness.Description) (string, error) { return journalKey("world", d) }

@@ -1,0 +1,272 @@
+package rigger
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/envharness"
+)
+
+const (
+	leastSecret = 4  // bytes of a graded value that must not be shown; shorter ones are in many a word
+	leastChunk  = 16 // bytes of a field of the state, as JSON, that must not be shown
+)
+
+// A secret is something that components must not add to what is shown.
+type secret struct {
+	text string
+	what string // it is
+	word bool   // it counts only where it stands as a word
+	list bool   // the list of admissible actions may show it
+}
+
+// secrets are the actions of the plan with their arguments, as a policy may write them, the values of graded fields, and whole fields of
+// the state. That an action is admissible tells nobody that it is one of the plan, so the list of those may show it, and makes it no less a
+// secret in what else is shown.
+func (in *inspector) secrets(stack []envharness.Component, states []envharness.State) []secret {
+	var found []secret
+	known := make(map[string]bool)
+	add := func(s secret) {
+		if !known[s.text] {
+			known[s.text] = true
+			found = append(found, s)
+		}
+	}
+	for _, a := range in.plan {
+		if noArgs(a.Args) {
+			continue // its name is on the list of tools
+		}
+		for _, form := range slices.Concat(forms(a), forms(outwards(stack, a))) {
+			add(secret{text: form, what: "the action " + a.String() + " of the plan", word: true, list: true})
+		}
+	}
+	for _, s := range states {
+		fields := fieldsOf(s)
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if raw := fields[name]; len(raw) >= leastChunk {
+				add(secret{text: string(raw), what: fmt.Sprintf("the field %q of the state", name)})
+			}
+			if slices.Contains(in.about.Graded, name) {
+				for _, form := range []string{name + ": ", name + "=", name + `":`} {
+					add(secret{text: form + string(fields[name]), what: fmt.Sprintf("the graded field %q", name)})
+				}
+				for _, v := range stringsOf(fields[name]) {
+					if len(v) >= leastSecret {
+						add(secret{text: v, what: fmt.Sprintf("%q, a value in the graded field %q", v, name), word: true})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// forms are the ways to write an action with its arguments that count.
+func forms(a envharness.Action) []string {
+	out := []string{a.String(), a.Name + string(a.Args), string(a.Args), a.Text()}
+	if canonical, err := envharness.CanonicalJSON(a.Args); err == nil {
+		out = append(out, string(canonical))
+	}
+	var args map[string]any
+	if json.Unmarshal(a.Args, &args) == nil && len(args) == 1 {
+		for _, v := range args {
+			if command, ok := v.(string); ok && strings.Contains(command, " ") {
+				out = append(out, command)
+			}
+		}
+	}
+	return out
+}
+
+// stringsOf returns the strings in a JSON value, in the order of the keys, and the keys that are more than a name of letters, each before
+// what is below it.
+func stringsOf(raw json.RawMessage) []string {
+	var v any
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return appendStrings(nil, v)
+}
+
+func appendStrings(out []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		out = append(out, v)
+	case []any:
+		for _, item := range v {
+			out = appendStrings(out, item)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if strings.ContainsFunc(k, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) }) { // a thing, not the name of a field
+				out = append(out, k)
+			}
+			out = appendStrings(out, v[k])
+		}
+	}
+	return out
+}
+
+// A page is what was shown, as text in which something may be found.
+type page struct {
+	text strings.Builder
+	list strings.Builder // of admissible actions
+}
+
+func (p *page) add(texts ...string) {
+	for _, t := range texts {
+		p.text.WriteString(t)
+		p.text.WriteByte('\n')
+	}
+}
+
+// addCalls adds what a policy said, or is the same behind the stack.
+func (p *page) addCalls(stack []envharness.Component, calls ...envharness.Action) {
+	for _, a := range calls {
+		p.add(forms(a)...)
+		p.add(forms(outwards(stack, a))...)
+		p.add(stringsOf(a.Args)...)
+	}
+}
+
+func (p *page) addObservation(o envharness.Observation) {
+	p.add(o.Text)
+	p.add(appendStrings(nil, o.Data)...)
+	if len(o.Data) > 0 {
+		if raw, err := json.Marshal(o.Data); err == nil { // an object in it may be a field of the state
+			p.add(string(raw))
+		}
+	}
+	for _, a := range o.Actions {
+		for _, t := range append(stringsOf(a.Args), a.String()) {
+			p.list.WriteString(t)
+			p.list.WriteByte('\n')
+		}
+	}
+}
+
+func (p *page) addTransition(t *envharness.Transition) {
+	p.addObservation(t.Observation)
+	p.add(t.Reason)
+	if t.Error != nil {
+		p.add(string(t.Error.Class), t.Error.Message)
+	}
+	p.add(appendStrings(nil, t.Info)...)
+}
+
+func (p *page) addTools(tools []envharness.Tool) {
+	for _, t := range tools {
+		p.add(t.Name, t.Description, string(t.Schema))
+		p.add(stringsOf(t.Schema)...)
+	}
+}
+
+// leak says which secret the components added to what an episode showed, or nothing. What the base has shown by then, or says of itself, is
+// no secret any more, and neither is what the policy said.
+func (in *inspector) leak(stack []envharness.Component, t *envharness.Trace, secrets []secret) string {
+	var public page
+	public.add(in.about.Name, in.about.About)
+	public.addTools(in.about.Tools)
+	for i := range t.Log {
+		public.addTransition(&t.Log[i].Transition)
+		public.addCalls(stack, t.Log[i].Action)
+	}
+	public.addObservation(rawStart(t))
+	var shown page
+	shown.addObservation(t.Shown)
+	shown.addTools(t.Tools)
+	if s := told(secrets, &shown, &public); s != "" {
+		return "at the start: " + s
+	}
+	for i := range t.Turns {
+		u := &t.Turns[i]
+		if u.Proposed != nil {
+			public.addCalls(stack, *u.Proposed)
+		}
+		if u.Applied != nil {
+			public.addCalls(stack, *u.Applied)
+		}
+		if u.Raw != nil {
+			public.addTransition(u.Raw)
+		}
+		var shown page
+		shown.addTransition(&u.Shown)
+		shown.addTools(u.Tools)
+		if s := told(secrets, &shown, &public); s != "" {
+			return fmt.Sprintf("in turn %d: %s", i, s)
+		}
+	}
+	return ""
+}
+
+// told returns what a page holds and another one does not.
+func told(secrets []secret, shown, public *page) string {
+	for _, s := range secrets {
+		if s.on(shown) && !s.on(public) { // mostly it is not
+			return s.what
+		}
+	}
+	return ""
+}
+
+// hint says when components named the next action of the plan, turn by turn, where the plan was followed. It is for actions without
+// arguments, whose names anybody may mention: told is one that mentions each in its turn, and no other one of the plan.
+func (in *inspector) hint(t *envharness.Trace) string {
+	names := make(map[string]bool)
+	for _, a := range in.plan {
+		names[a.Name] = true
+	}
+	if len(names) < 2 || len(t.Turns) < len(in.plan) {
+		return ""
+	}
+	shown, raw := t.Shown.Text, rawStart(t).Text
+	for i, next := range in.plan {
+		for name := range names {
+			s := secret{text: name, word: true}
+			if added := s.count(shown) > s.count(raw); added != (name == next.Name) {
+				return ""
+			}
+		}
+		u := &t.Turns[i]
+		if u.Applied == nil || u.Raw == nil || !sameCall(*u.Applied, next) {
+			return ""
+		}
+		shown, raw = u.Shown.Observation.Text, u.Raw.Observation.Text
+	}
+	return "each text names the next action of the plan"
+}
+
+// on reports whether a page holds the secret where that counts.
+func (s secret) on(p *page) bool {
+	return s.count(p.text.String()) > 0 || !s.list && s.count(p.list.String()) > 0
+}
+
+// count returns how often a text holds the secret.
+func (s secret) count(text string) int {
+	if !s.word {
+		return strings.Count(text, s.text)
+	}
+	n := 0
+	for from := 0; from <= len(text); {
+		i := strings.Index(text[from:], s.text)
+		if i < 0 || s.text == "" {
+			break
+		}
+		at := from + i
+		end := at + len(s.text)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		if (at == 0 || !wordly(before)) && (end == len(text) || !wordly(after)) {
+			n++
+		}
+		from = at + 1
+	}
+	return n
+}
+
+func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

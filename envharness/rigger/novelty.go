@@ -1,0 +1,103 @@
+package rigger
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/components"
+)
+
+// signature says what a candidate is about: the tag, axis and chosen tools of each component in sorted order, and the flaw that it is aimed
+// at. Two with one signature differ in strength alone.
+func signature(r *components.Registry, c Candidate) string {
+	parts := make([]string, len(c.Stack))
+	for i, e := range c.Stack {
+		kind, _ := r.Kind(e.Tag)
+		parts[i] = fmt.Sprintf("%s/%s%q", e.Tag, kind.Axis, toolsOf(e.Params))
+	}
+	slices.Sort(parts)
+	return strings.Join(append(parts, string(c.Flaw)), " ")
+}
+
+// toolsOf returns the tools that parameters name under "tools", a list or the keys of an object, sorted.
+func toolsOf(params json.RawMessage) []string {
+	var p struct {
+		Tools any `json:"tools"`
+	}
+	if len(params) == 0 || json.Unmarshal(params, &p) != nil {
+		return nil
+	}
+	var tools []string
+	switch list := p.Tools.(type) {
+	case []any:
+		for _, v := range list {
+			if name, ok := v.(string); ok {
+				tools = append(tools, name)
+			}
+		}
+	case map[string]any:
+		for name := range list {
+			tools = append(tools, name)
+		}
+	}
+	slices.Sort(tools)
+	return slices.Compact(tools)
+}
+
+// axesOf returns the axes of a candidate, each once, in the order of the stack.
+func axesOf(r *components.Registry, stack []components.Entry) []envharness.Axis {
+	var axes []envharness.Axis
+	for _, e := range stack {
+		if kind, ok := r.Kind(e.Tag); ok && !slices.Contains(axes, kind.Axis) {
+			axes = append(axes, kind.Axis)
+		}
+	}
+	return axes
+}
+
+// weights are those of Brief.Axes.
+func weights(accepted map[envharness.Axis]int) map[envharness.Axis]float64 {
+	axes := []envharness.Axis{envharness.AxisStart, envharness.AxisAction, envharness.AxisTransition, envharness.AxisObservation}
+	sum := 0.0
+	for _, a := range axes {
+		sum += 1 / float64(accepted[a]+1)
+	}
+	w := make(map[envharness.Axis]float64, len(axes))
+	for _, a := range axes {
+		w[a] = 1 / float64(accepted[a]+1) / sum
+	}
+	return w
+}
+
+// An archive is what was accepted so far, in all tasks.
+type archive struct {
+	items int
+	axes  map[envharness.Axis]int // items that are on an axis; one may be on several
+}
+
+// novel is the step that keeps accepted candidates apart: signatures are those accepted on the same task.
+func (a *archive) novel(r *components.Registry, c Candidate, signatures []string, axisCap float64) StepResult {
+	if slices.Contains(signatures, signature(r, c)) {
+		return StepResult{StepNovelty, Failed, "one with the same components on the same tools for the same flaw was accepted on this task"}
+	}
+	if a.items >= axisCapFrom {
+		for _, axis := range axesOf(r, c.Stack) {
+			if n := a.axes[axis] + 1; float64(n) > axisCap*float64(a.items+1)+bandTolerance {
+				return StepResult{StepNovelty, Failed, fmt.Sprintf("%d of %d accepted would be on axis %s, at most a share of %v may",
+					n, a.items+1, axis, axisCap)}
+			}
+		}
+	}
+	return StepResult{StepNovelty, Passed, ""}
+}
+
+// add notes an accepted candidate.
+func (a *archive) add(r *components.Registry, stack []components.Entry) {
+	a.items++
+	for _, axis := range axesOf(r, stack) {
+		a.axes[axis]++
+	}
+}

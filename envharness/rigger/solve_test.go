@@ -1,0 +1,279 @@
+package rigger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/components"
+)
+
+// A fataler is a test or a property.
+type fataler interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+}
+
+// replayed plays the calls of a proof behind the stack.
+func replayed(t fataler, in *inspector, stack []envharness.Component, proof []envharness.Action) envharness.Status {
+	t.Helper()
+	trace, err := in.trial(t.Context(), stack, in.world, script(proof))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace.Verdict.Status
+}
+
+func TestSolve(t *testing.T) {
+	all := []string{"tooldesk", "household", "keydoor", "game24", "shop"}
+	tests := []struct {
+		worlds  []string
+		entries string // tag and parameters, with L for the turns of the plan
+		want    Result
+		reason  string
+	}{
+		{all, `tool_fail {"count":1}`, Passed, "try again"},
+		{all, `tool_fail {"count":2}`, Passed, "and again"},
+		{all, `tool_fail {"nth":2,"count":3}`, Passed, "in the middle"},
+		{all, `tool_fail {"mode":"rate","p":0.2}`, Passed, "at random"},
+		{all, `block {"max":2}`, Passed, "insist"},
+		{[]string{"game24", "tooldesk"}, `rate_limit {"calls":3,"window":5}`, Passed, "wait"},
+		{[]string{"keydoor", "household"}, `rate_limit {"calls":3,"window":4}`, Passed, "wait, several times"},
+		{[]string{"tooldesk"}, `permission {"tools":["set_address","submit"],"grant":{"tool":"get_product"}}`, Passed,
+			"a grant that no plan has"},
+		{[]string{"tooldesk"}, `permission {"tools":["set_address","submit"],"grant":{"tool":"get_product"},"expires":1}`, Passed,
+			"a grant to be renewed"},
+		{[]string{"keydoor"}, `permission {"grant":{"tool":"noop"}}`, Passed, "of all"},
+		{[]string{"household"}, `permission {"grant":{"tool":"do","args":{"text":"look"}}}`, Passed, "the call comes from the pattern"},
+		{[]string{"tooldesk"}, `order_lock {"edges":[{"before":{"tool":"list_orders"},"after":{"tool":"set_address"}}]}`, Passed, "a step more"},
+		{[]string{"tooldesk"}, `order_lock {"edges":[{"before":{"tool":"list_orders"},"after":{"tool":"get_product"}},` +
+			`{"before":{"tool":"get_product"},"after":{"tool":"submit"}}]}`, Passed, "steps within steps"},
+		{[]string{"tooldesk"}, `submit_gate {"require":[{"tool":"get_order"}],"max_blocks":50}`, Passed, "read again after the write"},
+		{[]string{"tooldesk"}, `submit_gate {"require":[{"tool":"no_such_tool"}],"max_blocks":2}`, Passed, "nobody can, and it gives in"},
+		{[]string{"tooldesk"}, `rename {"tools":{"set_address":"move","submit":"done"},"args":{"get_order":{"order_id":"id"}}}`, Passed,
+			"other names"},
+		{[]string{"tooldesk"}, `schema_drift {"tools":{"get_order":{"rename":{"order_id":"id"}}}}`, Passed, "other arguments"},
+		{[]string{"tooldesk"}, `rename {"tools":{"get_product":"look","submit":"done"}} + permission {"tools":["done"],"grant":{"tool":"look"}}`, Passed,
+			"a grant under its new name"},
+		{[]string{"tooldesk"}, `permission {"tools":["submit"],"grant":{"tool":"get_product"}} + ` +
+			`rename {"tools":{"get_product":"look","submit":"get_product"}}`,
+			Passed, "a grant under its old name, which another tool has"},
+		{[]string{"tooldesk"}, `permission {"tools":["get_order"],"grant":{"tool":"[lc]*_*r*"}}`, Passed, "not the grant that spoils the task"},
+		{[]string{"shop"}, `permission {"grant":{"tool":"search","args":{"query":"bed"}}}`, Passed, "a grant that is not on the list"},
+		{all, `hide_keys {"actions":true}`, Passed, "nothing is listed"},
+		{all, `hide_keys {"lines":["."]}`, Passed, "nothing is told"},
+		{all, `obs_delay {"delay":2}`, Passed, "the plan needs no sight"},
+		{[]string{"game24", "keydoor", "household"}, `sticky {"p":0.1}`, Passed, "plans are made anew"},
+		{all, `paginate {"max_bytes":20}`, Passed, "pages"},
+		{all, `distractor {"n":2,"pool":[{"name":"foo"},{"name":"bar"},{"name":"baz"}]}`, Passed, "tools of no use"},
+		{all, `step_budget {"turns":L}`, Passed, "just enough"},
+		{[]string{"tooldesk", "household", "keydoor", "game24"}, `step_budget {"turns":L-1}`, Unproven, "too few"},
+		{all, `tool_fail {"count":1} + step_budget {"turns":L+1}`, Passed, "enough to try again"},
+		{[]string{"tooldesk", "household", "keydoor", "game24"}, `tool_fail {"count":1} + step_budget {"turns":L}`, Unproven,
+			"not enough to try again"},
+		{all, `call_cap {"max":L}`, Passed, "as many calls as the plan has"},
+		{[]string{"household", "keydoor", "game24"}, `call_cap {"max":L-1}`, Unproven, "fewer"},
+		{all, `block {}`, Unproven, "nothing goes"},
+		{all, `tool_down {}`, Unproven, "likewise"},
+		{[]string{"tooldesk"}, `tool_down {"tools":["submit"]}`, Unproven, "nobody can finish"},
+		{[]string{"tooldesk"}, `tool_down {"tools":["get_order"]}`, Passed, "searched: a read that is not needed, or is had from a list"},
+	}
+	for _, tt := range tests {
+		for _, name := range tt.worlds {
+			w := gateWorlds[name]()
+			in := newTestInspector(t, w, gateTasks[name], components.Catalogue())
+			in.searchLimit = 0
+			if tt.want != Passed || strings.HasPrefix(tt.reason, "searched: ") {
+				in.searchLimit = 1500
+			}
+			n := len(in.plan)
+			params := strings.NewReplacer(":L-1", fmt.Sprint(":", n-1), ":L+1", fmt.Sprint(":", n+1), ":L", fmt.Sprint(":", n)).Replace(tt.entries)
+			var entries []components.Entry
+			for e := range strings.SplitSeq(params, " + ") {
+				tag, p, _ := strings.Cut(e, " ")
+				entries = append(entries, part(tag, p))
+			}
+			stack := stackOf(t, entries...)
+			s, err := in.solve(t.Context(), stack)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.result != tt.want {
+				t.Errorf("%s, %s: %s (%s), want %s (%s)", name, tt.entries, s.result, s.reason, tt.want, tt.reason)
+			}
+			if s.result == Passed && replayed(t, in, stack, s.proof) != envharness.Pass {
+				t.Errorf("%s, %s: the proof %v does not pass", name, tt.entries, s.proof)
+			}
+		}
+	}
+}
+
+// TestRequirementsInOrder: what is needed is done in the order in which the component lets it through, so that only one call is refused.
+func TestRequirementsInOrder(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["tooldesk"](), gateTasks["tooldesk"], components.Catalogue())
+	s, err := in.solve(t.Context(), stackOf(t, part("order_lock", `{"edges":[{"before":{"tool":"list_orders"},"after":{"tool":"get_product"}},`+
+		`{"before":{"tool":"get_product"},"after":{"tool":"set_address"}}]}`)))
+	if err != nil || s.result != Passed || len(s.proof) != len(in.plan)+3 {
+		t.Errorf("%v in %d turns, %v: want %d and one refusal more", s, len(s.proof), err, len(in.plan)+2)
+	}
+}
+
+// TestSearchIsThrifty: situations that come up again, and those that the oracle gives up, are not looked into.
+func TestSearchIsThrifty(t *testing.T) {
+	tests := []struct {
+		world, task, block string
+		most               int // states
+		reason             string
+	}{
+		{"keydoor", "small-2,2,0,0", `{"tools":["use"]}`, 400, "few situations can be reached without the first door"},
+		{"tooldesk", "small-T2-0000", `{"tools":["submit"],"args":{"answer":"o1"}}`, 800, "most calls spoil the task"},
+	}
+	for _, tt := range tests {
+		in := newTestInspector(t, gateWorlds[tt.world](), tt.task, components.Catalogue())
+		in.searchLimit = 20000
+		s, err := in.solve(t.Context(), stackOf(t, part("block", tt.block)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := 0
+		_, after, _ := strings.Cut(s.reason, "a search of ")
+		if _, err := fmt.Sscan(after, &states); err != nil || states > tt.most {
+			t.Errorf("%s: %s, want at most %d states (%s)", tt.world, s.reason, tt.most, tt.reason)
+		}
+	}
+}
+
+// TestSolveFromPatchedStart: the plan is one from where the patch put the base, with the microwave open.
+func TestSolveFromPatchedStart(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["household"](), gateTasks["household"], components.Catalogue())
+	s, err := in.solve(t.Context(), stackOf(t, part("start_patch", `{"set":{"/start/open/microwave 1":true}}`)))
+	if err != nil || s.result != Passed || len(s.proof) != len(in.plan)-1 {
+		t.Errorf("%v, %v: want %d turns", s, err, len(in.plan)-1)
+	}
+}
+
+func TestSolveHands(t *testing.T) {
+	noDivision := part("block", `{"tools":["combine"],"args":{"op":"div"}}`)
+	tests := []struct {
+		hand   string
+		block  bool
+		want   Result
+		plan   string
+		reason string
+	}{
+		{"3,3,8,8", false, Passed, `combine {"i":2,"j":0,"op":"div"} combine {"i":0,"j":2,"op":"sub"} combine {"i":0,"j":1,"op":"div"} stop`,
+			"worked example"},
+		{"1,5,5,5", false, Passed, `combine {"i":0,"j":1,"op":"div"} combine {"i":0,"j":2,"op":"sub"} combine {"i":0,"j":1,"op":"mul"} stop`,
+			"worked example"},
+		{"4,4,6,6", false, Failed, "", "worked example: proved unsolvable"},
+		{"3,3,8,8", true, Unproven, "", "worked example: there is no other solution"},
+		{"1,5,5,5", true, Unproven, "", "worked example: there is no other solution"},
+		{"6,7,8,9", true, Unproven, "", "worked example: there is no other solution"},
+		{"6,6,6,6", true, Passed, "", "worked example: stays solvable"},
+		{"2,4,4,8", true, Passed, "", "worked example: stays solvable"},
+	}
+	for _, tt := range tests {
+		in := newTestInspector(t, gateWorlds["game24"](), tt.hand, components.Catalogue())
+		in.searchLimit = 500
+		// A block without effect stands for no block.
+		stack := stackOf(t, part("block", `{"tools":["nothing"]}`))
+		if tt.block {
+			stack = stackOf(t, noDivision)
+		}
+		s, err := in.solve(t.Context(), stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.result != tt.want {
+			t.Errorf("%s: %s (%s), want %s (%s)", tt.hand, s.result, s.reason, tt.want, tt.reason)
+		}
+		var plan []string
+		for _, a := range s.proof {
+			plan = append(plan, a.String())
+		}
+		if got := strings.Join(plan, " "); tt.plan != "" && got != tt.plan {
+			t.Errorf("%s: %s, want %s (%s)", tt.hand, got, tt.plan, tt.reason)
+		}
+		if s.result == Passed && replayed(t, in, stack, s.proof) != envharness.Pass {
+			t.Errorf("%s: the proof %v does not pass", tt.hand, s.proof)
+		}
+	}
+}
+
+// TestSetupThenBlock is a worked example: a start around 3,3,7,7 multiplies 3 and 7, and a block around it refuses to multiply.
+func TestSetupThenBlock(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["game24"](), "3,3,7,7", components.Catalogue())
+	start := part("start_replay", `{"actions":[{"name":"combine","args":{"i":1,"j":2,"op":"mul"}}]}`)
+	block := part("block", `{"tools":["combine"],"args":{"op":"mul"}}`)
+	trace, err := in.trial(t.Context(), stackOf(t, start, block), in.world, script(act(`combine {"i":0,"j":1,"op":"mul"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(trace.Shown.Text, "[3, 7, 21]") || len(carriedOut(&trace)) != 0 ||
+		!strings.HasPrefix(trace.Turns[0].Shown.Observation.Text, "[blocked] ") {
+		t.Errorf("start %q, turn %q", trace.Shown.Text, trace.Turns[0].Shown.Observation.Text)
+	}
+	found, err := in.inspect(t.Context(), 1, harder(block, start))
+	if err != nil || lastStep(found) != "static fail" || !strings.Contains(found.steps[0].Reason, "order") {
+		t.Errorf("start around block: %v, %v", found.steps, err)
+	}
+}
+
+// TestProofsPass draws stacks: what is proven passes when it is played again, whatever the stack.
+func TestProofsPass(t *testing.T) {
+	rungs := make(map[string][]string)
+	for _, k := range components.Catalogue().Kinds() {
+		for _, r := range k.Ladder {
+			rungs[k.Tag] = append(rungs[k.Tag], string(r))
+		}
+	}
+	rungs["permission"] = []string{`{"tools":["submit","use","click","stop"],"grant":{"tool":"*"}}`}
+	rungs["block"] = append(rungs["block"], `{"tools":["get_order","pickup"]}`)
+	rungs["hide_keys"] = []string{`{"actions":true}`}
+	delete(rungs, "start_patch")
+	delete(rungs, "stale_read")   // needs tools that read
+	delete(rungs, "corrupt_read") // likewise
+	tags := make([]string, 0, len(rungs))
+	for tag := range rungs {
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	worlds := []string{"game24", "keydoor", "shop", "tooldesk", "household"}
+	inspectors := make(map[string]*inspector)
+	for _, name := range worlds {
+		inspectors[name] = newTestInspector(t, gateWorlds[name](), gateTasks[name], components.Catalogue())
+		inspectors[name].searchLimit = 100
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		in := inspectors[rapid.SampledFrom(worlds).Draw(t, "world")]
+		var stack []envharness.Component
+		for range rapid.IntRange(1, 3).Draw(t, "n") {
+			tag := rapid.SampledFrom(tags).Draw(t, "tag")
+			built, err := components.Catalogue().Stack(part(tag, rapid.SampledFrom(rungs[tag]).Draw(t, "params")))
+			if err != nil {
+				t.Skip(err)
+			}
+			stack = append(stack, built...)
+		}
+		stack = envharness.Canonical(stack)
+		if _, err := envharness.New(in.world, stack...); err != nil {
+			t.Skip(err)
+		}
+		s, err := in.solve(t.Context(), stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.result == Passed && replayed(t, in, stack, s.proof) != envharness.Pass {
+			t.Fatalf("the proof %v does not pass", s.proof)
+		}
+		if s.result != Passed && s.proof != nil {
+			t.Fatalf("%s with a proof", s.result)
+		}
+	})
+}
