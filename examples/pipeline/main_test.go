@@ -121,15 +121,15 @@ func TestJSON(t *testing.T) {
 		"corpus":      {"rejected", "samples", "tokens"},
 		"skills":      {"count", "gated", "median_utility", "memory_level", "parts", "placebo"},
 		"selection":   {"budget", "guarantee", "mean_tokens"},
-		"environment": {"success_base", "success_wrapped"},
+		"environment": {"accepted", "candidates", "rollouts", "success_base", "success_wrapped", "tasks"},
 		"training":    {"iterations", "success_after", "success_before"},
 	}
 	keys := map[string][]string{}
 	for k, v := range got {
 		keys[k] = nil
 		if m, ok := v.(map[string]any); ok {
-			for _, sub := range []string{"budget", "count", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
-				"placebo", "rejected", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tokens"} {
+			for _, sub := range []string{"accepted", "budget", "candidates", "count", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
+				"placebo", "rejected", "rollouts", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tasks", "tokens"} {
 				if _, ok := m[sub]; ok {
 					keys[k] = append(keys[k], sub)
 					delete(m, sub)

@@ -49,7 +49,7 @@ func CheckOut(dir string, inputs ...string) error {
 // earlierRun reports whether the entries are exactly those of a complete run. A metrics.json alone proves nothing: many tools write one, and the
 // skills folder beside it would be deleted.
 func earlierRun(entries []fs.DirEntry) bool {
-	types := map[string]fs.FileMode{"corpus.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0}
+	types := map[string]fs.FileMode{"corpus.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0, "environments.json": 0}
 	for _, e := range entries {
 		if want, ok := types[e.Name()]; !ok || e.Type() != want {
 			return false
@@ -111,10 +111,14 @@ func (r *Result) Write(dir string) error {
 	if err != nil {
 		return err
 	}
+	environments, err := json.MarshalIndent(r.Rigged, "", "  ")
+	if err != nil {
+		return err
+	}
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"corpus.jsonl", corpus.Bytes()}, {"trajectories.jsonl", trajectories.Bytes()}, {metricsFile, append(metrics, '\n')}} {
+	}{{"environments.json", append(environments, '\n')}, {"corpus.jsonl", corpus.Bytes()}, {"trajectories.jsonl", trajectories.Bytes()}, {metricsFile, append(metrics, '\n')}} {
 		if err := atomicfile.Write(filepath.Join(dir, f.name), f.data, 0o666); err != nil {
 			return err
 		}

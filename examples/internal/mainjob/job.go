@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/throughline-go/throughline/bps"
+	"github.com/throughline-go/throughline/envharness/rigger"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/rl"
@@ -56,7 +57,11 @@ type Report struct {
 		Guarantee  float64 `json:"guarantee"` // smallest proven factor of all selections that are not empty
 	} `json:"selection"`
 	Environment struct {
-		SuccessBase    float64 `json:"success_base"`    // warm-started policy, validation tasks, unmodified
+		Tasks          int     `json:"tasks"`           // training tasks that were rigged
+		Candidates     int     `json:"candidates"`      // that were written for them
+		Accepted       int     `json:"accepted"`        // tasks with components that passed the gate
+		Rollouts       int     `json:"rollouts"`        // of the policy, that this took
+		SuccessBase    float64 `json:"success_base"`    // warm-started policy, accepted tasks as they were
 		SuccessWrapped float64 `json:"success_wrapped"` // the same policy and tasks behind the components
 	} `json:"environment"`
 	Training struct {
@@ -85,9 +90,11 @@ type Result struct {
 	Curve        []Point
 	Trajectories []rl.Trajectory // of the last training iteration
 	WarmStart    float64         // success after the warm start, on the same tasks as Report.Training
-	Wrapped      float64         // success of the trained policy behind the components, on the same tasks as Report.Environment
-	NoSkills     float64         // success behind the components of a policy that was warm-started without skills, on the same tasks as Wrapped
-	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
+	Rigged       *rigger.Report  // the tasks that were adapted to the warm-started policy
+	// Success on the accepted tasks, behind their components, of the warm-started and of the trained policy.
+	WrappedBefore, Wrapped float64
+	NoSkills               float64 // success on validation tasks of a policy that was warm-started without skills; with them it is that of Curve[0]
+	Null, Oracle           float64 // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
 }
 
 // job carries a run from stage to stage.
@@ -109,6 +116,7 @@ type size struct {
 	perTool      int // corpus samples of each tool,
 	samples      int // but not many more than these in all
 	demos, train int // recorded episodes and training tasks, prefixes of the train split
+	rigged       int // training tasks after the recorded ones that are adapted to the policy
 	warmEpochs   int
 	iterations   int
 	evalEvery    int // iterations between two points of the learning curve
@@ -118,8 +126,8 @@ type size struct {
 }
 
 var (
-	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, warmEpochs: 12, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
-	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, warmEpochs: 12, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
+	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, rigged: 120, warmEpochs: 12, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
+	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, rigged: 60, warmEpochs: 12, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
 )
 
 // Run does the main job. Nothing is written.

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/throughline-go/throughline/bps"
-	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/rl"
@@ -25,7 +24,7 @@ import (
 )
 
 // tiny is enough work to go through every stage.
-var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
+var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, rigged: 2, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
 
 const ownTools = `{"server":"pings","licence":"MIT","tools":[
 {"name":"ping_host","description":"Check whether a host answers to a ping.","input_schema":{"type":"object","properties":{"host":{"type":"string"}},"required":["host"]}},
@@ -115,8 +114,8 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("point %d of the curve is %+v, want training from the second one on", i, p)
 		}
 	}
-	if diff := cmp.Diff([]int{0, 1, 2}, at); diff != "" || res.Curve[0].Validation != res.Report.Environment.SuccessBase {
-		t.Errorf("curve %+v, want it to start at %v; iterations (-want +got):\n%s", res.Curve, res.Report.Environment.SuccessBase, diff)
+	if diff := cmp.Diff([]int{0, 1, 2}, at); diff != "" {
+		t.Errorf("iterations of the curve (-want +got):\n%s", diff)
 	}
 
 	// What the trained policy is measured against: the oracle passes everything, knowing nothing next to nothing.
@@ -210,43 +209,50 @@ func TestBest(t *testing.T) {
 	t.Error("the last evaluation is always the best one: the test shows nothing")
 }
 
-// The components look the customer up and let the order service fail once; the plan for the desk as it was still passes, if calls are repeated.
-func TestWrapping(t *testing.T) {
-	ctx := context.Background()
-	j := newJob(t, 1)
-	tasks, _, _, _, err := j.splits(ctx)
+// What the rigger accepts is a training task behind components that somebody passes, and half of what training draws, if there is enough of it.
+func TestRigged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a policy that plays well enough takes seconds")
+	}
+	some := tiny
+	some.demos, some.warmEpochs, some.train, some.rigged = 60, 10, 90, 10
+	res, err := start(t.Context(), Config{Seed: 3, Workers: 2}, some)
 	if err != nil {
 		t.Fatal(err)
 	}
-	traces, err := envharness.Rollouts(ctx, j.desk.World, wrapping(), func(slot int) (envharness.Policy, error) {
-		plan, err := j.desk.Plan(ctx, tasks[slot])
-		done := 0
-		return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) {
-			if t.Index > 0 && t.Error == nil { // what failed is tried again
-				done++
-			}
-			return plan[done], nil
-		}), err
-	}, tasks, nil)
+	env := res.Report.Environment
+	if env.Tasks != some.rigged || env.Accepted != len(res.Rigged.Items) || env.Accepted == 0 || env.Rollouts < 5*env.Tasks {
+		t.Fatalf("%+v, %d items", env, len(res.Rigged.Items))
+	}
+	j := newJob(t, 3)
+	j.size, j.result = some, *res
+	tasks, _, _, _, err := j.splits(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := 0
-	for _, trace := range traces {
-		if trace.Verdict.Status != envharness.Pass {
-			t.Errorf("%s: %v of the oracle behind the components", trace.Task.ID, trace.Verdict.Status)
-		}
-		if first := trace.Shown.Text; !strings.HasSuffix(first, "\nc1") && !strings.HasSuffix(first, "\nc2") {
-			t.Errorf("%s: the first text is %q, want the customer in it", trace.Task.ID, first)
-		}
-		for _, turn := range trace.Turns {
-			if turn.Shown.Error != nil {
-				failed++
-			}
+	items, err := j.pool(tasks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, behind := 0, 0
+	for _, it := range items {
+		if len(it.Components) == 0 {
+			plain++
+		} else {
+			behind++
 		}
 	}
-	if failed < len(traces)*3/4 {
-		t.Errorf("%d calls failed in %d episodes, want one where an order is read", failed, len(traces))
+	if plain != len(tasks) || float64(behind) > riggedShare*float64(len(items)) || behind%env.Accepted != 0 {
+		t.Errorf("%d tasks as they are and %d behind components, of %d tasks and %d accepted", plain, behind, len(tasks), env.Accepted)
+	}
+	for _, it := range res.Rigged.Items {
+		if it.Counts.Pass == 0 || len(it.Words) != len(it.Stack) {
+			t.Errorf("task %s: %v passed behind %q", it.Task.ID, it.Counts, it.Words)
+		}
+	}
+	var words strings.Builder
+	if err := res.Accepted(&words, 1); err != nil || !strings.Contains(words.String(), res.Rigged.Items[0].Words[0]) {
+		t.Errorf("%v: %s", err, words.String())
 	}
 }
 
@@ -323,14 +329,14 @@ func TestCheckOut(t *testing.T) {
 		reason string
 	}{
 		{"empty", "", nil, true, "nothing to lose"},
-		{"earlier run", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"", ""}, true, "it is replaced"},
+		{"earlier run", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", ""}, true, "it is replaced"},
 		{"other metrics", "metrics.json skills/", nil, false, "these skills are somebody's own"},
-		{"file beside a run", "corpus.jsonl metrics.json notes.txt skills/ trajectories.jsonl", nil, false, "artifacts stay apart"},
-		{"skills is a file", "corpus.jsonl metrics.json skills trajectories.jsonl", nil, false, "no run wrote it"},
-		{"metrics is a folder", "corpus.jsonl metrics.json/ skills/ trajectories.jsonl", nil, false, "it could not be replaced after the run"},
-		{"own skills", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"", "skills"}, false, "the run would delete its own input"},
-		{"whole folder as skills", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"."}, false, "the same, from above"},
-		{"inputs elsewhere", "corpus.jsonl metrics.json skills/ trajectories.jsonl", []string{"..", "../absent"}, true, "not in the folder"},
+		{"file beside a run", "corpus.jsonl environments.json metrics.json notes.txt skills/ trajectories.jsonl", nil, false, "artifacts stay apart"},
+		{"skills is a file", "corpus.jsonl environments.json metrics.json skills trajectories.jsonl", nil, false, "no run wrote it"},
+		{"metrics is a folder", "corpus.jsonl environments.json metrics.json/ skills/ trajectories.jsonl", nil, false, "it could not be replaced after the run"},
+		{"own skills", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", "skills"}, false, "the run would delete its own input"},
+		{"whole folder as skills", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"."}, false, "the same, from above"},
+		{"inputs elsewhere", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"..", "../absent"}, true, "not in the folder"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

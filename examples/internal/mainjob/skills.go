@@ -130,6 +130,9 @@ func (j *job) record(ctx context.Context, t envharness.Task) (skill.Trajectory, 
 	return episode, nil
 }
 
+// customer matches the name that a message begins with, which is the address of the account as well.
+var customer = regexp.MustCompile(`^(\w+): `)
+
 // message is the customer's message in a first observation.
 func message(o envharness.Observation) string {
 	text, _ := o.Data["task"].(string)

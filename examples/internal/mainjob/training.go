@@ -29,15 +29,16 @@ type learner struct {
 	stage string                       // that is shown as the trainer's progress; empty: none
 }
 
-// learner returns an untrained policy. It is given the skills that were selected for a task, or none.
-func (j *job) learner(ctx context.Context, skills bool, stacks [][]envharness.Component) (*learner, error) {
+// learner returns an untrained policy. It is given the skills that were selected for a task, or none. It trains on the items, or on the training
+// tasks as they are.
+func (j *job) learner(ctx context.Context, skills bool, items []train.Item) (*learner, error) {
 	l := &learner{job: j, notes: func(envharness.Task) string { return "" }}
 	if skills {
 		l.notes = func(t envharness.Task) string { return j.notes[t.ID] }
 	}
 	var err error
 	l.Study, err = study.New(ctx, study.Config{
-		World: deskName, Algorithm: j.algorithm.Name, Dim: dim, Heads: heads, Layers: layers, Stacks: stacks, Notes: l.notes,
+		World: deskName, Algorithm: j.algorithm.Name, Dim: dim, Heads: heads, Layers: layers, Items: items, Notes: l.notes,
 		Options: train.Options{
 			Seed: j.Seed, Workers: j.Workers, Iterations: j.iterations, Tasks: j.episodes / j.algorithm.Rollouts, TrainTasks: j.train,
 			EvalTasks: j.eval, EvalEvery: j.evalEvery,
@@ -109,7 +110,7 @@ func (j *job) rate(ctx context.Context, stage string, components []envharness.Co
 }
 
 // A Point is one evaluation of the learning curve. Validation is the success on validation tasks in the unmodified environment, Train that of the
-// training episodes since the point before, half of them behind the components, nil before there are any.
+// training episodes since the point before, some of them behind the components of accepted tasks, nil before there are any.
 type Point struct {
 	Iteration  int      `json:"iteration"`
 	EnvSteps   int      `json:"env_steps"` // turns of training episodes so far
@@ -117,42 +118,45 @@ type Point struct {
 	Validation float64  `json:"validation"`
 }
 
-// training warm-starts a language model from the recorded plans, measures what the components and the skills do to it, trains it and evaluates it
-// on held-out tasks of the unmodified environment.
+// training warm-starts a language model from the recorded plans, measures what the skills do to it, lets the rigger adapt training tasks to it,
+// trains it on these and the unmodified ones, and evaluates it on held-out tasks of the unmodified environment.
 func (j *job) training(ctx context.Context) error {
-	_, validation, test, ood, err := j.splits(ctx)
+	tasks, validation, test, ood, err := j.splits(ctx)
 	if err != nil {
 		return err
 	}
-	r, wrapped := &j.result.Report, wrapping()
-	policy, err := j.learner(ctx, true, [][]envharness.Component{wrapped, nil})
+	r := &j.result.Report
+	warm, err := j.learner(ctx, true, nil)
 	if err != nil {
 		return err
 	}
-	if r.Training.SuccessBefore, err = policy.success(ctx, "evaluate untrained", "test"); err != nil {
+	if r.Training.SuccessBefore, err = warm.success(ctx, "evaluate untrained", "test"); err != nil {
 		return err
 	}
-	if err := policy.warmStart(ctx); err != nil {
+	if err := warm.warmStart(ctx); err != nil {
 		return err
 	}
-	if j.result.WarmStart, err = policy.success(ctx, "evaluate warm start", "test"); err != nil {
+	if j.result.WarmStart, err = warm.success(ctx, "evaluate warm start", "test"); err != nil {
 		return err
 	}
-	warmOOD, err := policy.success(ctx, "evaluate new family", "ood")
+	warmOOD, err := warm.success(ctx, "evaluate new family", "ood")
 	if err != nil {
 		return err
 	}
-	if r.Environment.SuccessWrapped, err = policy.behind(ctx, "evaluate wrapped", wrapped, validation); err != nil {
+	if j.result.NoSkills, err = j.withoutSkills(ctx); err != nil {
 		return err
 	}
-	if j.result.NoSkills, err = j.withoutSkills(ctx, wrapped, validation); err != nil {
+	if err := warm.rig(ctx, tasks[min(j.demos, len(tasks)):min(j.demos+j.rigged, len(tasks))]); err != nil {
 		return err
 	}
-	if err := policy.train(ctx); err != nil {
+	if j.result.WrappedBefore, err = warm.onAccepted(ctx, "play accepted"); err != nil {
 		return err
 	}
-	r.Environment.SuccessBase = j.result.Curve[0].Validation
-	if j.result.Wrapped, err = policy.behind(ctx, "evaluate wrapped", wrapped, validation); err != nil {
+	policy, err := j.trained(ctx, warm, tasks)
+	if err != nil {
+		return err
+	}
+	if j.result.Wrapped, err = policy.onAccepted(ctx, "play accepted"); err != nil {
 		return err
 	}
 	if r.Training.SuccessAfter, err = policy.success(ctx, "evaluate trained", "test"); err != nil {
@@ -166,13 +170,16 @@ func (j *job) training(ctx context.Context) error {
 		return err
 	}
 
-	onTest, onValidation := fmt.Sprintf("success on %d test tasks", len(test)), fmt.Sprintf("success on %d validation tasks", len(validation))
+	onTest, env := fmt.Sprintf("success on %d test tasks", len(test)), r.Environment
+	accepted := fmt.Sprintf("success on the %d accepted", env.Accepted)
 	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), onTest, percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
-	j.row("environment", "wrap the desk in two components; the verifier stays", onValidation,
-		percent(r.Environment.SuccessBase), percent(r.Environment.SuccessWrapped))
-	j.row("", "the same behind the components, without and with skills", onValidation, percent(j.result.NoSkills), percent(r.Environment.SuccessWrapped))
-	j.row("training", fmt.Sprintf("%d iterations of %s, half of it behind the components; play there", r.Training.Iterations, j.algorithm.Name),
-		onValidation, percent(r.Environment.SuccessWrapped), percent(j.result.Wrapped))
+	j.row("", "the same without and with skills", fmt.Sprintf("success on %d validation tasks", len(validation)), percent(j.result.NoSkills),
+		percent(j.result.Curve[0].Validation))
+	j.row("environment", fmt.Sprintf("rig %d training tasks for this policy; the verifier stays", env.Tasks), "candidates, accepted",
+		fmt.Sprint(env.Candidates), fmt.Sprint(env.Accepted))
+	j.row("", "play them as they were, and behind their components", accepted, percent(env.SuccessBase), percent(env.SuccessWrapped))
+	j.row("training", fmt.Sprintf("%d iterations of %s, 30 %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name), accepted,
+		percent(j.result.WrappedBefore), percent(j.result.Wrapped))
 	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", onTest,
 		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
 	j.row("", "play a held-out family: two requests at once", fmt.Sprintf("success on %d such tasks", len(ood)), percent(warmOOD), percent(trainedOOD))
@@ -180,8 +187,28 @@ func (j *job) training(ctx context.Context) error {
 	return nil
 }
 
-// withoutSkills is the success behind the components of a policy that is warm-started in the same way but is given no skills.
-func (j *job) withoutSkills(ctx context.Context, wrapped []envharness.Component, validation []envharness.Task) (float64, error) {
+// trained returns a policy that starts where another one is and was trained on the accepted and the unmodified tasks.
+func (j *job) trained(ctx context.Context, from *learner, tasks []envharness.Task) (*learner, error) {
+	items, err := j.pool(tasks)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := j.learner(ctx, true, items)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := from.Model.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	if err := policy.Model.UnmarshalBinary(parameters); err != nil {
+		return nil, err
+	}
+	return policy, policy.train(ctx)
+}
+
+// withoutSkills is the success on validation tasks of a policy that is warm-started in the same way but is given no skills.
+func (j *job) withoutSkills(ctx context.Context) (float64, error) {
 	bare, err := j.learner(ctx, false, nil)
 	if err != nil {
 		return 0, err
@@ -189,7 +216,7 @@ func (j *job) withoutSkills(ctx context.Context, wrapped []envharness.Component,
 	if err := bare.warmStart(ctx); err != nil {
 		return 0, err
 	}
-	return bare.behind(ctx, "evaluate without skills", wrapped, validation)
+	return bare.success(ctx, "evaluate without skills", "validation")
 }
 
 // train runs the iterations and goes back to the parameters of the best evaluation on the way, which chooses by validation tasks alone.
