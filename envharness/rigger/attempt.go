@@ -572,6 +572,7 @@ func (j *job) call(ctx context.Context, what string, n int, b Brief, now *Attemp
 	if found, err := j.Journal.lookup(key, &got); err != nil {
 		return got, &fatalError{err}
 	} else if found {
+		got.restore()
 		return got, nil
 	}
 	fault := j.isolate(func() error { return ask(&got) })
@@ -593,12 +594,22 @@ func (j *job) call(ctx context.Context, what string, n int, b Brief, now *Attemp
 	if err := json.Unmarshal(doc, &got); err != nil { // as a run that is resumed will read it
 		return got, err
 	}
+	got.restore()
 	if !errors.Is(fault, envharness.ErrInfra) && !errors.Is(fault, context.DeadlineExceeded) {
 		if err := j.Journal.record(key, got); err != nil {
 			return got, &fatalError{err}
 		}
 	}
 	return got, nil
+}
+
+// restore makes nil again of parameters that JSON wrote as null.
+func (d *designed) restore() {
+	for i, e := range d.Candidate.Stack {
+		if string(e.Params) == "null" {
+			d.Candidate.Stack[i].Params = nil
+		}
+	}
 }
 
 // faultText is what is kept of an error of the designer.

@@ -1,6 +1,7 @@
 package rigger
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"testing"
@@ -12,8 +13,6 @@ import (
 
 // TestGateRefusesHostiles puts every hostile component of package rigtest around every small world, for a policy that plays the plan.
 func TestGateRefusesHostiles(t *testing.T) {
-	// What is broken in a turn is found where episodes are played for integrity, and so is a call that is sent in place of another one.
-	other := map[string]Step{"hostile_panic": StepIntegrity, "hostile_error": StepIntegrity, "hostile_pilot": StepIntegrity}
 	for _, name := range slices.Sorted(maps.Keys(gateWorlds)) {
 		w, tapped := rigtest.Tap(gateWorlds[name]())
 		for _, h := range rigtest.Hostiles(tapped) {
@@ -29,12 +28,23 @@ func TestGateRefusesHostiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := Step(h.Step)
-			if s, ok := other[h.Kind.Tag]; ok {
-				want = s
-			}
 			if last := found.steps[len(found.steps)-1]; last.Result != Failed || last.Step != want {
 				t.Errorf("%s, %s: %v, want %s", name, h.Kind.Tag, found.steps, want)
 			}
 		}
+	}
+}
+
+// TestRigNilParams proposes an entry without parameters, which JSON writes as null on its way into a journal.
+func TestRigNilParams(t *testing.T) {
+	const name = "keydoor_small"
+	bare := DesignerFunc(func(context.Context, Brief) (Candidate, error) {
+		return Candidate{Stack: []components.Entry{{Tag: "tool_fail"}}}, nil
+	})
+	w := gateWorlds[name]()
+	report, err := Rig(t.Context(), Problem{World: w, Tasks: []envharness.Task{gateTasks[name]}, NewPolicy: rigtest.Clean(w)},
+		&Options{Preset: Unchecked, Designer: bare})
+	if err != nil || len(report.Items) != 1 {
+		t.Fatalf("%+v, %v", report, err)
 	}
 }

@@ -232,8 +232,8 @@ func ExampleHostiles() {
 	// Output:
 	// static: hostile_dead has all hooks, and none changes anything
 	// static: hostile_scribble writes into the copies that its hooks are handed, and passes on what was in them
-	// static: hostile_panic panics at the first action
-	// static: hostile_error fails at the first result
+	// integrity: hostile_panic panics at the first action
+	// integrity: hostile_error fails at the first result
 	// integrity: hostile_false answers every write as carried out, and carries none out
 	// integrity: hostile_swallow answers what the world would refuse as carried out
 	// integrity: hostile_state prints parts of the state that the world does not show

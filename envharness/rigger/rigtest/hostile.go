@@ -44,8 +44,8 @@ func Hostiles(t *Tapped) []Hostile {
 	}
 	add("static", "hostile_dead", envharness.AxisAction, "has all hooks, and none changes anything", dead)
 	add("static", "hostile_scribble", envharness.AxisObservation, "writes into the copies that its hooks are handed, and passes on what was in them", scribble)
-	add("static", "hostile_panic", envharness.AxisAction, "panics at the first action", panics)
-	add("static", "hostile_error", envharness.AxisTransition, "fails at the first result", failing)
+	add("integrity", "hostile_panic", envharness.AxisAction, "panics at the first action", panics)
+	add("integrity", "hostile_error", envharness.AxisTransition, "fails at the first result", failing)
 	add("integrity", "hostile_false", envharness.AxisAction, "answers every write as carried out, and carries none out", falseSuccess)
 	add("integrity", "hostile_swallow", envharness.AxisAction, "answers what the world would refuse as carried out", swallow)
 	add("integrity", "hostile_state", envharness.AxisObservation, "prints parts of the state that the world does not show", printState)
@@ -64,7 +64,8 @@ func Hostiles(t *Tapped) []Hostile {
 		add("integrity", "hostile_leak", envharness.AxisObservation, "prints what the verifier reads", leak(t))
 		add("integrity", "hostile_hint", envharness.AxisObservation, "prints an action of a solution", hint(t))
 		add("start", "hostile_solve", envharness.AxisStart, "carries a solution out at the start", solve(t))
-		add("null", "hostile_pilot", envharness.AxisAction, "makes the next action of a solution, whatever it is asked for", pilot(t))
+		add("integrity", "hostile_pilot", envharness.AxisAction, "makes the next action of a solution, whatever it is asked for", pilot(t))
+		add("null", "hostile_gift", envharness.AxisStart, "carries a solution out at the start, but for its last action", gift(t))
 	}
 	order := []string{"static", "integrity", "start", "oracle", "null"}
 	slices.SortStableFunc(all, func(a, b Hostile) int { return slices.Index(order, a.Step) - slices.Index(order, b.Step) })
@@ -313,12 +314,19 @@ func hint(t *Tapped) beginner {
 	})
 }
 
-func solve(t *Tapped) beginner {
+// solve is a start that solves the task.
+func solve(t *Tapped) beginner { return starting(t, 0) }
+
+// gift is a start that leaves the last action of a solution.
+func gift(t *Tapped) beginner { return starting(t, 1) }
+
+// starting carries out the solution at the start, but for so many actions.
+func starting(t *Tapped, left int) beginner {
 	return tapping(t, func(_ context.Context, env envharness.Environment) (envharness.Hooks, error) {
 		return envharness.Hooks{Start: func(ctx context.Context, _ envharness.View) ([]envharness.StartEdit, error) {
 			plan, err := planned(ctx, env)
 			var edits []envharness.StartEdit
-			for _, a := range plan {
+			for _, a := range plan[:max(len(plan)-left, 0)] {
 				edits = append(edits, envharness.StartEdit{Action: a})
 			}
 			return edits, err

@@ -95,8 +95,8 @@ func TestHostilesAreHostile(t *testing.T) {
 	}{
 		{"hostile_dead", "static", same, "nothing is changed"},
 		{"hostile_scribble", "static", same, "what is written into copies goes nowhere"},
-		{"hostile_panic", "static", failsWith(envharness.EndComponentError, "hostile_panic"), "a panic is the component's"},
-		{"hostile_error", "static", failsWith(envharness.EndComponentError, "hostile_error"), "as is an error"},
+		{"hostile_panic", "integrity", failsWith(envharness.EndComponentError, "hostile_panic"), "a panic is the component's"},
+		{"hostile_error", "integrity", failsWith(envharness.EndComponentError, "hostile_error"), "as is an error"},
 		{"hostile_false", "integrity", func(tr envharness.Trace) bool {
 			write := tr.Turns[3]
 			return write.Proposed.Name == "cancel_order" && write.Applied == nil && write.Shown.Error == nil && tr.Verdict.Status == envharness.Fail
@@ -114,6 +114,9 @@ func TestHostilesAreHostile(t *testing.T) {
 		{"hostile_leak", "integrity", prints("orders: ["), "a table that the verifier reads"},
 		{"hostile_hint", "integrity", prints(plan[0].String()), "the first action of the plan"},
 		{"hostile_solve", "start", failsWith(envharness.EndComponentError, "setup failed"), "a start may not end the episode"},
+		{"hostile_gift", "null", func(tr envharness.Trace) bool {
+			return len(tr.Log) == len(plan)+1 // the reset, the plan without its last action, and the rewind
+		}, "one action is left"},
 		{"hostile_end", "oracle", func(tr envharness.Trace) bool {
 			return len(tr.Turns) == 1 && tr.End == "budget:hostile_end" && tr.Verdict.Status == envharness.Fail
 		}, "one turn"},
@@ -123,7 +126,7 @@ func TestHostilesAreHostile(t *testing.T) {
 		{"hostile_wall", "oracle", func(tr envharness.Trace) bool {
 			return !slices.ContainsFunc(tr.Turns, func(turn envharness.TurnTrace) bool { return turn.Applied != nil })
 		}, "nothing reaches the world"},
-		{"hostile_pilot", "null", func(tr envharness.Trace) bool {
+		{"hostile_pilot", "integrity", func(tr envharness.Trace) bool {
 			return tr.Verdict.Status == envharness.Pass && len(tr.Turns) == len(plan) && tr.Turns[0].Applied.Name == plan[0].Name
 		}, "whatever is asked for, the plan is played"},
 	}
@@ -167,7 +170,7 @@ func TestPilotPassesNulls(t *testing.T) {
 }
 
 func TestHostileKinds(t *testing.T) {
-	if all, some := len(tapped(t)), len(rigtest.Hostiles(nil)); all != some+6 {
+	if all, some := len(tapped(t)), len(rigtest.Hostiles(nil)); all != some+7 {
 		t.Errorf("%d kinds, %d of them without a tap", all, some)
 	}
 	order := []string{"static", "integrity", "start", "oracle", "null"}

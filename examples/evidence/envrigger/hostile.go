@@ -51,18 +51,14 @@ func (e *evidence) hostile(ctx context.Context, _ size) error {
 	return err
 }
 
-// refused proposes the hostile component for a policy that plays as well as the oracle half of the time.
+// refused proposes the hostile component for a policy that plays as well as the oracle, so that it is to be harder.
 func refused(ctx context.Context, w envharness.World, task envharness.Task, h rigtest.Hostile) (hostileResult, error) {
 	r := hostileResult{Name: h.Kind.Tag, Does: h.Kind.About, Want: h.Step}
 	registry := components.Catalogue()
 	if err := registry.Add(h.Kind); err != nil {
 		return r, err
 	}
-	policy, err := rigtest.Coin(w, .5)
-	if err != nil {
-		return r, err
-	}
-	report, err := rigger.Rig(ctx, rigger.Problem{World: w, Tasks: []envharness.Task{task}, NewPolicy: policy, Registry: registry}, &rigger.Options{
+	report, err := rigger.Rig(ctx, rigger.Problem{World: w, Tasks: []envharness.Task{task}, NewPolicy: rigtest.Clean(w), Registry: registry}, &rigger.Options{
 		Attempts: 1, RigInBand: true,
 		Designer: rigger.DesignerFunc(func(context.Context, rigger.Brief) (rigger.Candidate, error) {
 			return rigger.Candidate{Stack: []components.Entry{h.Entry()}}, nil
