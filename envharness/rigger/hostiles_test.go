@@ -37,12 +37,12 @@ func TestGateRefusesHostiles(t *testing.T) {
 
 // TestRigNilParams proposes an entry without parameters, which JSON writes as null on its way into a journal.
 func TestRigNilParams(t *testing.T) {
-	const name = "keydoor_small"
+	const name = "keydoor"
 	bare := DesignerFunc(func(context.Context, Brief) (Candidate, error) {
 		return Candidate{Stack: []components.Entry{{Tag: "tool_fail"}}}, nil
 	})
 	w := gateWorlds[name]()
-	report, err := Rig(t.Context(), Problem{World: w, Tasks: []envharness.Task{gateTasks[name]}, NewPolicy: rigtest.Clean(w)},
+	report, err := Rig(t.Context(), Problem{World: w, Tasks: []envharness.Task{{ID: gateTasks[name]}}, NewPolicy: rigtest.Clean(w)},
 		&Options{Preset: Unchecked, Designer: bare})
 	if err != nil || len(report.Items) != 1 {
 		t.Fatalf("%+v, %v", report, err)
