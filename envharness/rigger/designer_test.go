@@ -130,7 +130,7 @@ func newBrief(tb testing.TB, w envharness.World, n int) rigger.Brief {
 			b.Baseline.Pass++
 			if b.Success == nil || len(t.Turns) < len(b.Success.Turns) {
 				b.Success = t
-				b.Baseline.Turns = float64(len(t.Turns))
+				b.Baseline.Turns = 2 * float64(len(t.Turns)) // a slow one, which meets limits
 			}
 		case envharness.Fail:
 			if b.Failure == nil || len(t.Turns) > len(b.Failure.Turns) {

@@ -73,7 +73,7 @@ func aidLengths(solution int) []int {
 }
 
 // budgetRungs are 2, 1.5 and 1.2 times the length of a solution, rounded up, as far as that is less than what there is. A policy that is
-// slow already (F07) begins at 1.5.
+// slow already (F07) begins at 1.5, and limits that a policy would hardly meet, a quarter or more above the turns it takes to pass, are left out.
 func (c *clues) budgetRungs(f diagnosis.Flaw) []json.RawMessage {
 	tenths := []int{20, 15, 12}
 	if f.ID == diagnosis.OverLong {
@@ -81,7 +81,9 @@ func (c *clues) budgetRungs(f diagnosis.Flaw) []json.RawMessage {
 	}
 	var out []json.RawMessage
 	for _, t := range tenths {
-		if turns := (c.length*t + 9) / 10; turns > 0 && (c.Baseline.Limit == 0 || turns < c.Baseline.Limit) {
+		turns := (c.length*t + 9) / 10
+		met := c.Baseline.Turns == 0 || float64(turns) < 1.25*c.Baseline.Turns
+		if turns > 0 && met && (c.Baseline.Limit == 0 || turns < c.Baseline.Limit) {
 			out = append(out, components.StepBudget{Turns: turns}.Spec().Params)
 		}
 	}

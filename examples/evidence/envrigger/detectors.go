@@ -31,7 +31,8 @@ type detectorsResult struct {
 	Alarms      []string `json:"alarms,omitempty"`
 }
 
-const flaws = 20 // that a diagnosis knows
+// flaws are those that a diagnosis knows.
+var flaws = len(diagnosis.IDs())
 
 var detectorWorlds = []string{"tooldesk_small", "household_small", "shop_small", "keydoor_small", "game24", "tooldesk", "household"}
 
