@@ -64,7 +64,7 @@ func (b Block) Begin(context.Context, envharness.EpisodeInfo) (envharness.Hooks,
 	b = b.withDefaults()
 	args, blocked := Match{Args: b.Args}, 0
 	return envharness.Hooks{Action: func(_ context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
-		if !b.open(v.Turn) || b.Max > 0 && blocked >= b.Max || !match(b.Tools, a.Name) || !args.fits(a) {
+		if !b.open(v.Turn) || b.Max > 0 && blocked >= b.Max || !match(b.Tools, a.Name) || !args.Fits(a) {
 			return envharness.PassAction(), nil
 		}
 		blocked++

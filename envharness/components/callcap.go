@@ -94,7 +94,7 @@ func (r *callCapRun) result(_ context.Context, v envharness.View, _ *envharness.
 
 func callCapKind() Kind {
 	return Kind{
-		Tag: "call_cap", Version: 1, Axis: envharness.AxisBudget, Direction: Harder,
+		Tag: "call_cap", Version: 1, Axis: envharness.AxisBudget, Direction: Harder | Easier,
 		About: "limits the calls of some tools",
 		Sound: "a solution makes no more than max of these calls, or fits the limits on turns with the waits",
 		Schema: objectSchema("", toolsProperty, `"max":{"type":"integer","minimum":0,"default":5}`,

@@ -18,7 +18,7 @@
 //	hide_keys     HideKeys     O     harder leaves out parts of what is shown
 //	distractor    Distractor   O     harder offers tools or documents that are of no use
 //	step_budget   StepBudget   B     harder ends the episode after a number of turns
-//	call_cap      CallCap      B     harder limits the calls of some tools
+//	call_cap      CallCap      B     both   limits the calls of some tools
 //	submit_gate   SubmitGate   A     both   refuses to submit until what is required was done
 //	order_lock    OrderLock    A     both   refuses an action until another one was carried out
 //	chain         EnvSpec      L     harder plays worlds one after the other

@@ -17,11 +17,8 @@ import (
 func catalogue() *components.Registry {
 	r := components.Catalogue()
 	err := r.AddWorld("game24", 1, func(params json.RawMessage) (envharness.World, error) {
-		var o game24.Options
-		if err := json.Unmarshal(params, &o); err != nil {
-			return envharness.World{}, err
-		}
-		return game24.World(&o), nil
+		o, err := components.DecodeParams[game24.Options](params)
+		return game24.World(&o), err
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -68,7 +65,7 @@ func ExampleNewRegistry() {
 	// 1
 }
 
-// politeness is a component of a user's own.
+// politeness is a component of a user's own, and its parameters.
 type politeness struct {
 	Greeting string `json:"greeting"`
 }
@@ -93,8 +90,7 @@ func ExampleRegistry_Add() {
 	err = r.Add(components.Kind{
 		Tag: "politeness", Version: 1, Axis: envharness.AxisObservation, Direction: components.Neutral, Sound: "always",
 		New: func(params json.RawMessage) (envharness.Component, error) {
-			var p politeness
-			return p, json.Unmarshal(params, &p)
+			return components.DecodeParams[politeness](params) // json.Unmarshal would let a typo pass
 		},
 	})
 	if err != nil {
@@ -102,9 +98,26 @@ func ExampleRegistry_Add() {
 	}
 	entries, err := r.Entries(politeness{"Hello!"})
 	fmt.Printf("%s %v\n", entries[0].Params, err)
+	_, err = r.Stack(components.Entry{Tag: "politeness", Params: json.RawMessage(`{"greting":"Hello!"}`)})
+	fmt.Println(err)
 	// Output:
 	// components: not in the registry: component 0: tag "politeness" is unknown
 	// {"greeting":"Hello!"} <nil>
+	// components: stack: /0/params/greting: components: unknown parameter
+}
+
+// A parameter that is misspelt, given twice or null is none.
+func ExampleDecodeParams() {
+	for _, params := range []string{``, `{"greeting":"Hi!"}`, `{"Greeting":"Hi!"}`, `{"greeting":"Hi!","greeting":"Ho!"}`, `{"greeting":null}`} {
+		p, err := components.DecodeParams[politeness](json.RawMessage(params))
+		fmt.Printf("%q %v\n", p.Greeting, err)
+	}
+	// Output:
+	// "" <nil>
+	// "Hi!" <nil>
+	// "" /Greeting: components: unknown parameter
+	// "" /greeting: the key is given twice
+	// "" /greeting: null is no value
 }
 
 // A world is added with the function that opens it.

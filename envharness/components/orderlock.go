@@ -139,7 +139,7 @@ func (l OrderLock) Requires(a envharness.Action) []Match {
 			}
 		}
 	}
-	open(func(e Edge) bool { return e.After.fits(a) })
+	open(func(e Edge) bool { return e.After.Fits(a) })
 	return needed
 }
 
@@ -161,10 +161,10 @@ func (r *orderLockRun) action(_ context.Context, v envharness.View, a envharness
 		if r.done[i] {
 			continue
 		}
-		if r.open(v.Turn) && e.After.fits(a) {
+		if r.open(v.Turn) && e.After.Fits(a) {
 			return envharness.BlockAction(r.reason(e, a.Name)), nil
 		}
-		r.fits[i] = e.Before.fits(a)
+		r.fits[i] = e.Before.Fits(a)
 	}
 	return envharness.PassAction(), nil
 }

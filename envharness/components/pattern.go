@@ -42,8 +42,10 @@ func (m Match) check() error {
 	return nil
 }
 
-// fits reports whether the action is one of the pattern. Arguments that are no JSON object fit only a pattern without any.
-func (m Match) fits(a envharness.Action) bool {
+// Fits reports whether the action is one of the pattern: its name fits Tool, and each of Args is among its arguments with an equal JSON
+// value, whatever its form and the order of its keys. Arguments that are no JSON object fit only a pattern without any. A pattern that no
+// component would take, such as one with a faulty Tool or a value that has no JSON form, fits no action.
+func (m Match) Fits(a envharness.Action) bool {
 	if m.Tool != "" {
 		if ok, err := path.Match(m.Tool, a.Name); !ok || err != nil {
 			return false

@@ -50,7 +50,7 @@ func (p Permission) String() string {
 // Requires returns what has to be carried out before a, which the component refused, is let through: the grant. It is none for an action
 // that is never refused. The range of turns is not looked at. With Expires the grant must be no older than that.
 func (p Permission) Requires(a envharness.Action) []Match {
-	if !match(p.Tools, a.Name) || p.Grant.fits(a) {
+	if !match(p.Tools, a.Name) || p.Grant.Fits(a) {
 		return nil
 	}
 	return []Match{p.Grant}
@@ -72,7 +72,7 @@ type permissionRun struct {
 }
 
 func (r *permissionRun) action(_ context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
-	r.asked = r.Grant.fits(a)
+	r.asked = r.Grant.Fits(a)
 	if r.asked || r.holds(v.Turn) || !r.open(v.Turn) || !match(r.Tools, a.Name) {
 		return envharness.PassAction(), nil
 	}

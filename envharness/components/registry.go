@@ -26,12 +26,13 @@ type Kind struct {
 	Version   int // of the parameters, at least 1; 1 for all that are built in
 	Axis      envharness.Axis
 	Direction Direction
-	About     string            // what it does, in one sentence; empty means that nobody said
+	About     string            // what it does, in one sentence, for [Registry.Words]; empty means that nobody said
 	Sound     string            // the condition under which a task that could be solved still can
 	Schema    json.RawMessage   // JSON Schema of the parameters, without additional properties; nil if there is none
 	Ladder    []json.RawMessage // parameters from mild to strong, to be merged over the required ones; nil where they depend on the task
-	// New builds the component; nil and empty parameters are the empty object. It refuses unknown parameters with [ErrUnknownParam], and
-	// values out of range. It must be a pure function: the same parameters give the same component.
+	// New builds the component; nil and empty parameters are the empty object. It refuses unknown parameters with [ErrUnknownParam], as
+	// [DecodeParams] does and encoding/json doesn't, and values out of range. It must be a pure function: the same parameters give the same
+	// component.
 	New func(params json.RawMessage) (envharness.Component, error)
 }
 
@@ -87,8 +88,8 @@ var axes = []envharness.Axis{
 }
 
 // AddWorld adds a kind of world, under a tag that no other world has. The tag "chain", an empty tag, a version below 1 and a nil open are
-// errors. Open gets a JSON object. It should refuse parameters that it does not know, and leave what is costly to the World's New, for it
-// is called to check a specification as well as to build one.
+// errors. Open gets a JSON object. It should refuse parameters that it does not know, as [DecodeParams] does, and leave what is costly to
+// the World's New, for it is called to check a specification as well as to build one.
 func (r *Registry) AddWorld(tag string, version int, open func(params json.RawMessage) (envharness.World, error)) error {
 	var fault string
 	switch _, used := r.worlds[tag]; {
@@ -342,7 +343,7 @@ func (n named) Requires(a envharness.Action) []Match {
 
 // build is the New of a Kind whose component is its own parameters.
 func build[T envharness.Component](raw json.RawMessage) (envharness.Component, error) {
-	c, err := decodeParams[T](raw)
+	c, err := DecodeParams[T](raw)
 	if err != nil {
 		return nil, err
 	}

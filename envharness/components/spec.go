@@ -210,7 +210,7 @@ func (r *Registry) chain(e EnvSpec) (envharness.World, error) {
 	if e.Version > 1 || e.Version < 0 {
 		return envharness.World{}, under("version", fmt.Errorf("%w %d of a chain, not 1", ErrVersion, e.Version))
 	}
-	params, err := decodeParams[chainParams](e.Params)
+	params, err := DecodeParams[chainParams](e.Params)
 	if err != nil {
 		return envharness.World{}, under("params", err)
 	}

@@ -18,9 +18,11 @@ import (
 // maxNesting bounds the nesting of a specification and of parameters; more than anybody writes, less than what hurts.
 const maxNesting = 200
 
-// decodeParams decodes the parameters of a component; nil and empty are the empty object. Where encoding/json is lenient it is not: keys
-// are known, in their exact case and given once, null is no value, nothing follows, and no number is rounded.
-func decodeParams[T any](raw json.RawMessage) (T, error) {
+// DecodeParams decodes the parameters of a component or world into a T, for the New of a [Kind] and for [Registry.AddWorld]; nil and empty
+// are the empty object. Where encoding/json is lenient it is not: keys are known, in their exact case and given once, null is no value,
+// nothing follows, and no number is rounded. A key that is no field of T is an [ErrUnknownParam]. An error begins with the place, a JSON
+// pointer, where it has one. A type with an UnmarshalJSON of its own checks for itself. What is out of range is for the caller to see.
+func DecodeParams[T any](raw json.RawMessage) (T, error) {
 	var params T
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return params, nil

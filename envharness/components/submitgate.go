@@ -122,7 +122,7 @@ func (r *submitGateRun) submission(tool string) bool {
 func (r *submitGateRun) action(_ context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
 	r.tool = a.Name
 	for i, m := range r.Require {
-		r.fits[i] = m.fits(a)
+		r.fits[i] = m.Fits(a)
 	}
 	if !r.submission(a.Name) || r.blocks >= *r.MaxBlocks || !r.open(v.Turn) || !slices.Contains(r.done, false) {
 		return envharness.PassAction(), nil

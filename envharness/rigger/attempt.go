@@ -25,7 +25,7 @@ type job struct {
 	text      string // of the first observation
 	direction components.Direction
 
-	signatures    []string    // of the accepted
+	accepted      []string    // hashes and signatures
 	deterministic atomic.Bool // a policy said so of itself
 	failures      int         // errors of the designer in a row
 	refine        *Refinement
@@ -49,11 +49,13 @@ func (j *job) do(ctx context.Context) error {
 	if err := j.look(ctx); err != nil {
 		return err
 	}
+	nulls := *j.table // what costs the world alone is not kept
+	nulls.journal = nil
 	if err := again(ctx, j.reruns(), func() error {
 		return j.isolate(func() (err error) {
 			j.inspector, err = newInspector(ctx, j.problem.World, j.table.task, j.registry, nil, checks{
 				nullEpisodes: j.NullEpisodes, searchLimit: j.searchLimit, maxComponents: j.MaxComponents, rollout: j.Rollout,
-			}, j.table.play)
+			}, nulls.play)
 			return err
 		})
 	}); err != nil {
@@ -123,25 +125,24 @@ func (j *job) baseline(ctx context.Context) error {
 	cost.Baseline = len(traces)
 	j.report.Cost = cost
 	j.report.Baseline = j.snapshot(counts, traces)
-	j.report.Pair.add(traces)
+	j.report.Pair = pairOf(traces)
 	j.inspector.baseline = traces
 	if counts.Valid < j.Baseline {
-		j.end(Infra, insufficient("the policy", counts, j.Baseline))
+		j.end(Infra, insufficient("the policy", counts, j.Baseline, traces...))
 		return nil
 	}
 	m := j.measure(false, 0, counts)
 	m.Counts = counts
 	if j.reference {
-		if m.Reference, cost, err = j.playReference(ctx, "reference/baseline", nil, j.Baseline); err != nil {
+		if traces, m.Reference, err = j.playReference(ctx, "reference/baseline", nil, j.Baseline, &j.report.Cost); err != nil {
 			return err
 		}
-		j.report.Cost = j.report.Cost.plus(cost)
 		if m.Reference.Valid < j.Baseline {
-			j.end(Infra, insufficient("the reference", m.Reference, j.Baseline))
+			j.end(Infra, insufficient("the reference", m.Reference, j.Baseline, traces...))
 			return nil
 		}
 	}
-	j.report.Flaws, err = diagnosis.Diagnose(traces, diagnosis.Context{World: j.about, Plan: j.inspector.plan, Edges: j.problem.Edges}, nil)
+	j.report.Flaws, err = diagnosis.Diagnose(j.inspector.baseline, diagnosis.Context{World: j.about, Plan: j.inspector.plan, Edges: j.problem.Edges}, nil)
 	if err != nil {
 		return fmt.Errorf("rigger: task %q: %w", j.table.task.ID, err)
 	}
@@ -213,7 +214,11 @@ func (j *job) attempt(ctx context.Context, n int) error {
 		return nil
 	case len(c.Stack) == 0:
 		j.report.Cost.Designs++
-		j.end(NoCandidate, "the designer proposes nothing")
+		reason := "the designer proposes nothing"
+		if j.direction == components.Easier && j.report.Baseline.Pass == 0 && len(j.inspector.plan) == 0 {
+			reason += ": a scaffold needs a plan or a passed rollout, and there is neither (an environment with envharness.Oracle has plans)"
+		}
+		j.end(NoCandidate, reason)
 		return nil
 	}
 	j.failures = 0
@@ -271,6 +276,9 @@ func (j *job) check(ctx context.Context, a *Attempt) (*checked, error) {
 		if c.stack, err = j.inspector.build(a.Candidate); err == nil {
 			c.entries, a.Hash, err = canonical(j.registry, c.stack)
 		}
+		if err == nil {
+			a.Words = j.words(c.entries)
+		}
 		return err
 	})
 	if fault != nil {
@@ -279,7 +287,6 @@ func (j *job) check(ctx context.Context, a *Attempt) (*checked, error) {
 			return nil, err
 		}
 	} else {
-		a.Words = j.words(c.entries, c.stack)
 		if j.Preset == Gated && a.Candidate.Direction != j.direction {
 			fault = fmt.Errorf("the candidate is to be %v, and %v was asked for", a.Candidate.Direction, j.direction)
 		}
@@ -306,7 +313,11 @@ func (j *job) check(ctx context.Context, a *Attempt) (*checked, error) {
 
 // between are the steps that cost nothing.
 func (j *job) between(c Candidate) []StepResult {
-	novel := j.archive.novel(j.registry, c, j.signatures, j.axisCap)
+	hash, err := StackHash(j.registry, c.Stack)
+	if err != nil {
+		return []StepResult{{StepNovelty, Failed, err.Error()}}
+	}
+	novel := j.archive.novel(j.registry, c, hash, j.accepted, j.axisCap)
 	if novel.Result == Failed {
 		return []StepResult{novel}
 	}
@@ -333,25 +344,36 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 	cost.Screen = len(traces)
 	a.Screen, a.Traces, a.Cost = counts, traces, a.Cost.plus(cost)
 	m.Counts = counts
-	j.report.Pair.add(traces)
+	broken, err := j.review(ctx, "screening", stack, traces)
+	if err != nil {
+		return ruling{}, err
+	}
+	if broken.Result == Failed {
+		a.Steps = append(a.Steps, broken)
+		return ruling{Reject, nil, "integrity: " + broken.Reason}, nil
+	}
+	if pair := pairOf(traces); pair.complete() && !j.report.Pair.complete() {
+		j.report.Pair = pair
+	}
 	if counts.Valid < j.Screen {
-		reason := insufficient("the policy", counts, j.Screen)
+		reason := insufficient("the policy", counts, j.Screen, traces...)
 		step(StepScreen, false, reason)
 		return ruling{Reject, nil, reason}, nil
 	}
 	if j.reference {
-		if m.Reference, cost, err = j.playReference(ctx, fmt.Sprintf("reference/%d/screen", a.Number), stack, j.Screen); err != nil {
+		var played []envharness.Trace
+		if played, m.Reference, err = j.playReference(ctx, fmt.Sprintf("reference/%d/screen", a.Number), stack, j.Screen, &a.Cost); err != nil {
 			return ruling{}, err
 		}
-		a.Cost = a.Cost.plus(cost)
 		if m.Reference.Valid < j.Screen {
-			reason := insufficient("the reference", m.Reference, j.Screen)
+			reason := insufficient("the reference", m.Reference, j.Screen, played...)
 			step(StepScreen, false, reason)
 			return ruling{Reject, nil, reason}, nil
 		}
 	}
 	r := j.rule(m, traces, made.proven)
 	if decider, ok := j.Designer.(Decider); ok && j.Preset != PaperALFWorld && (j.Preset == Paper || r.decision != Reject) {
+		a.Cost.Designs++
 		decided, fault, err := j.decide(ctx, decider, brief, *a)
 		switch {
 		case err != nil:
@@ -371,12 +393,11 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 	}
 	m = j.measure(true, c.Direction, m.Baseline)
 	j.phase(a.Number, "confirm", j.Confirm)
-	var reference func(context.Context, int) (Tally, error)
+	var reference func(context.Context, int) ([]envharness.Trace, error)
 	if j.reference {
-		reference = func(ctx context.Context, n int) (Tally, error) {
-			counts, cost, err := j.playReference(ctx, fmt.Sprintf("reference/%d/confirm", a.Number), stack, n)
-			a.Cost = a.Cost.plus(cost)
-			return counts, err
+		reference = func(ctx context.Context, n int) ([]envharness.Trace, error) {
+			traces, _, err := j.playReference(ctx, fmt.Sprintf("reference/%d/confirm", a.Number), stack, n, &a.Cost)
+			return traces, err
 		}
 	}
 	passed := slices.DeleteFunc(slices.Clone(traces), func(t envharness.Trace) bool { return t.Verdict.Status != envharness.Pass })
@@ -386,8 +407,18 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 		_, cost := Count(traces)
 		cost.Confirm = len(traces)
 		a.Cost = a.Cost.plus(cost)
+		if err == nil {
+			broken, err = j.review(ctx, "confirmation", stack, traces)
+		}
+		if err == nil && broken.Result == Failed {
+			err = errBroken // no more are played
+		}
 		return traces, err
 	}, reference)
+	if errors.Is(err, errBroken) {
+		a.Steps = append(a.Steps, broken)
+		return ruling{Reject, nil, "integrity: " + broken.Reason}, nil
+	}
 	if err != nil {
 		return ruling{}, err
 	}
@@ -411,6 +442,17 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 	return r, nil
 }
 
+// errBroken ends a confirmation in which components did what the step of integrity refuses.
+var errBroken = errors.New("rigger: the components do not keep integrity")
+
+// review is the step of integrity on rollouts of the policy; outside the gate there is none.
+func (j *job) review(ctx context.Context, name string, stack []envharness.Component, traces []envharness.Trace) (StepResult, error) {
+	if j.Preset != Gated {
+		return StepResult{}, nil
+	}
+	return j.inspector.review(ctx, name, stack, traces)
+}
+
 // accept makes an item.
 func (j *job) accept(a *Attempt, made *checked, m Measure) {
 	c, stack := a.Candidate, made.entries
@@ -418,13 +460,13 @@ func (j *job) accept(a *Attempt, made *checked, m Measure) {
 		Task: j.report.Task, Stack: stack, Words: a.Words, Direction: c.Direction, Flaw: c.Flaw, Objective: j.Objective.String(),
 		Baseline: j.report.Baseline.Tally, Counts: m.Counts, Interval: a.Interval, Score: j.Objective.Score(m), Hash: a.Hash,
 		Aid:     c.Direction == components.Easier && slices.Contains(axesOf(j.registry, stack), envharness.AxisStart),
-		RedTeam: isRedTeam(j.Objective), Unproven: j.Preset == Gated && !made.proven,
+		RedTeam: seeksFailures(j.Objective), Unproven: j.Preset == Gated && !made.proven,
 	}
 	if j.Preset == Unchecked {
 		item.Objective, item.Score = "", 0
 	}
 	j.items = append(j.items, item)
-	j.signatures = append(j.signatures, signature(j.registry, c))
+	j.accepted = append(j.accepted, a.Hash, signature(j.registry, c))
 	j.archive.add(j.registry, stack)
 }
 
@@ -443,23 +485,22 @@ func (j *job) policy() maker {
 	}
 }
 
-// playReference plays the reference policy.
-func (j *job) playReference(ctx context.Context, name string, stack []envharness.Component, n int) (Tally, Cost, error) {
+// playReference plays the reference policy, and adds to the cost.
+func (j *job) playReference(
+	ctx context.Context, name string, stack []envharness.Component, n int, to *Cost,
+) ([]envharness.Trace, Tally, error) {
 	traces, err := j.table.play(ctx, name, stack, j.problem.NewReference, 0, n)
 	counts, cost := Count(traces)
 	cost.Reference = len(traces)
-	return counts, cost, err
+	*to = to.plus(cost)
+	return traces, counts, err
 }
 
 // words says what each component of a stack does.
-func (j *job) words(entries []components.Entry, stack []envharness.Component) []string {
-	words := make([]string, len(stack))
-	for i, c := range stack {
-		if s, ok := c.(fmt.Stringer); ok {
-			words[i] = s.String()
-		} else {
-			words[i] = entries[i].Tag + " " + string(entries[i].Params)
-		}
+func (j *job) words(entries []components.Entry) []string {
+	words := make([]string, len(entries))
+	for i, e := range entries {
+		words[i] = j.registry.Words(e)
 	}
 	return words
 }
@@ -469,11 +510,10 @@ func (j *job) brief(n int) Brief {
 	b := Brief{
 		World: j.about, Task: j.report.Task, Text: j.text, Registry: j.registry, Direction: j.direction, Objective: j.Objective.String(),
 		Baseline: j.report.Baseline, Flaws: j.report.Flaws, Plan: j.inspector.plan, Edges: j.problem.Edges, Refine: j.refine,
-		Axes: weights(j.archive.axes),
+		Axes: weights(j.archive.axes), MaxComponents: j.MaxComponents,
 		Rand: envharness.RandStream(j.Seed, streamPath(j.report.Task, "design"), uint64(n)),
 	}
-	var pair Pair
-	pair.add(j.inspector.baseline)
+	pair := pairOf(j.inspector.baseline)
 	b.Success, b.Failure = pair.Success, pair.Failure
 	for _, a := range j.report.Attempts {
 		b.Attempts = append(b.Attempts, shown(a))
@@ -481,16 +521,19 @@ func (j *job) brief(n int) Brief {
 	return b
 }
 
-// shown is an attempt as a designer may see it: without what the confirmation counted.
+// shown is an attempt as a designer may see it: without what the confirmation counted, and what it showed.
 func shown(a Attempt) Attempt {
 	a.Confirm, a.Interval, a.Cost = Tally{}, nil, Cost{}
 	a.Steps = slices.Clone(a.Steps)
+	screened := false
 	for i := range a.Steps {
-		if s := &a.Steps[i]; s.Step == StepConfirm || s.Step == StepTransfer {
+		s := &a.Steps[i]
+		if screened {
 			if s.Reason = ""; s.Result == Failed {
 				a.Reason = string(s.Step) + " failed"
 			}
 		}
+		screened = screened || s.Step == StepScreen
 	}
 	return a
 }
@@ -502,31 +545,23 @@ type designed struct {
 	Fault     string    `json:"fault,omitempty"`
 }
 
-// callKey is the key of a call of the designer: all that its brief depends on, and its name. A designer that has none is known by its type.
+// callKey is the key of a call of the designer: all that its brief depends on, and its name. Rollouts and what was found in them follow from
+// the rest.
 func (j *job) callKey(what string, n int, b Brief, now *Attempt) (string, error) {
-	name := fmt.Sprintf("%T", j.Designer)
-	if s, ok := j.Designer.(fmt.Stringer); ok {
+	name := ""
+	if s, ok := j.Designer.(fmt.Stringer); ok { // as settle asks for
 		name = s.String()
 	}
-	type before struct {
-		Hash     string
-		Decision Decision
-		Reason   string
-		Screen   Tally
-	}
-	var attempts []before
-	for _, a := range b.Attempts {
-		attempts = append(attempts, before{a.Hash, a.Decision, a.Reason, a.Screen})
-	}
+	attempts := slices.Clone(b.Attempts)
 	if now != nil {
-		attempts = append(attempts, before{now.Hash, now.Decision, now.Reason, now.Screen})
+		attempts = append(attempts, *now)
 	}
 	axes := make(map[string]float64)
 	for a, w := range b.Axes {
 		axes[string(a)] = w
 	}
 	return journalKey(what, name, j.world, b.Task, j.problem.Fingerprint, j.Seed, j.Rollout.MaxTurns, n, b.Direction, b.Objective,
-		b.Baseline, b.Refine, axes, attempts)
+		b.Baseline, b.Refine, axes, attempts, b.Edges, b.MaxComponents, j.kinds)
 }
 
 // design calls the designer, or finds its answer in the journal. A fault is one of the designer.
@@ -565,9 +600,12 @@ func (j *job) decide(ctx context.Context, d Decider, b Brief, a Attempt) (Decisi
 // call is a call of the designer, whatever it does. A service that failed is asked again when the run is resumed, so that is not kept.
 func (j *job) call(ctx context.Context, what string, n int, b Brief, now *Attempt, ask func(*designed) error) (designed, error) {
 	var got designed
-	key, err := j.callKey(what, n, b, now)
-	if err != nil {
-		return got, err
+	key := ""
+	if j.Journal != nil {
+		var err error
+		if key, err = j.callKey(what, n, b, now); err != nil {
+			return got, err
+		}
 	}
 	if found, err := j.Journal.lookup(key, &got); err != nil {
 		return got, &fatalError{err}

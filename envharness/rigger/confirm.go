@@ -1,6 +1,7 @@
 package rigger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,16 +26,16 @@ type confirmation struct {
 // Play is called for n slots from a number on; reference, which may be nil, for n at once.
 func (s *settings) confirm(
 	ctx context.Context, m Measure, keep bool, play func(ctx context.Context, from, n int) ([]envharness.Trace, error),
-	reference func(ctx context.Context, n int) (Tally, error),
+	reference func(ctx context.Context, n int) ([]envharness.Trace, error),
 ) (confirmation, error) {
 	var c confirmation
 	if reference != nil {
-		var err error
-		if c.reference, err = reference(ctx, s.Confirm); err != nil {
+		traces, err := reference(ctx, s.Confirm)
+		if err != nil {
 			return c, err
 		}
-		if c.reference.Valid < s.Confirm {
-			c.reason = insufficient("the reference", c.reference, s.Confirm)
+		if c.reference = tally(traces); c.reference.Valid < s.Confirm {
+			c.reason = insufficient("the reference", c.reference, s.Confirm, traces...)
 			return c, nil
 		}
 	}
@@ -61,11 +62,11 @@ func (s *settings) confirm(
 			}
 		}
 		if c.counts.Valid < played {
-			c.reason = insufficient("the policy", c.counts, played)
+			c.reason = insufficient("the policy", c.counts, played, traces...)
 			return c, nil
 		}
 		if left := s.Confirm - played; left > 0 && lost(good, c.counts.Pass, left) {
-			c.reason = fmt.Sprintf("%v passed: no outcome of the other %d would be accepted", c.counts, left)
+			c.reason = fmt.Sprintf("%v passed, %s: no outcome of the other %d would be accepted", c.counts, s.wanted(good), left)
 			return c, nil
 		}
 	}
@@ -78,7 +79,7 @@ func (s *settings) confirm(
 	if c.accepted = s.accepts(m); c.accepted {
 		return c, nil
 	}
-	c.reason = fmt.Sprintf("%v passed: ", c.counts)
+	c.reason = fmt.Sprintf("%v passed, %s: ", c.counts, s.wanted(good))
 	if place := s.Objective.Place(m); place != Within {
 		c.reason += place.String()
 	} else {
@@ -104,7 +105,31 @@ func untilLost(good []bool, passed, left int) int {
 	return left
 }
 
-// insufficient says that infrastructure left too few rollouts to judge.
-func insufficient(who string, c Tally, n int) string {
-	return fmt.Sprintf("infrastructure failed: %d of %d rollouts of %s could be judged", c.Valid, n, who)
+// wanted says how many of all rollouts are to pass, or to fail where failures are sought.
+func (s *settings) wanted(good []bool) string {
+	if !slices.Contains(good, true) {
+		return "none of the outcomes would do"
+	}
+	n := len(good) - 1
+	lo, hi := slices.Index(good, true), n
+	for !good[hi] {
+		hi--
+	}
+	what := "passes"
+	if seeksFailures(s.Objective) {
+		what, lo, hi = "failures", n-hi, n-lo
+	}
+	return fmt.Sprintf("where %d to %d %s of %d are wanted", lo, hi, what, n)
+}
+
+// insufficient says that infrastructure left too few rollouts to judge, and how it failed first.
+func insufficient(who string, c Tally, n int, traces ...envharness.Trace) string {
+	const most = 300 // characters
+	s := fmt.Sprintf("infrastructure failed: %d of %d rollouts of %s could be judged", c.Valid, n, who)
+	if i := slices.IndexFunc(traces, func(t envharness.Trace) bool { return t.Verdict.Status == envharness.Invalid }); i >= 0 {
+		if cause := cmp.Or(traces[i].Cause, traces[i].Verdict.Reason, string(traces[i].End)); cause != "" {
+			s += ": " + cut(cause, most)
+		}
+	}
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -70,7 +71,15 @@ func TestConfirmStopsEarly(t *testing.T) {
 			}
 			played += n
 			return outcomes(of[from : from+n]), nil
-		}, func(context.Context, int) (Tally, error) { return reference, nil })
+		}, func(context.Context, int) ([]envharness.Trace, error) {
+			of := make([]envharness.Status, reference.Valid)
+			for i := range of {
+				if of[i] = envharness.Fail; i < reference.Pass {
+					of[i] = envharness.Pass
+				}
+			}
+			return outcomes(of), nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +243,7 @@ func TestAcceptanceSimulated(t *testing.T) {
 }
 
 // A pair is the shortest success and the longest failure, of equal ones the first.
-func TestPairAdd(t *testing.T) {
+func TestPairOf(t *testing.T) {
 	made := func(slot, turns int, s envharness.Status) envharness.Trace {
 		trace := envharness.Trace{Slot: slot, Verdict: envharness.Verdict{Status: s}}
 		for range turns {
@@ -243,10 +252,34 @@ func TestPairAdd(t *testing.T) {
 		trace.Turns = append(trace.Turns, envharness.TurnTrace{Said: "Done."}) // no turn
 		return trace
 	}
-	var p Pair
-	p.add([]envharness.Trace{made(0, 5, envharness.Pass), made(1, 3, envharness.Pass), made(2, 4, envharness.Fail), made(3, 9, envharness.Invalid)})
-	p.add([]envharness.Trace{made(4, 3, envharness.Pass), made(5, 4, envharness.Fail), made(6, 3, envharness.Fail), made(7, 4, envharness.Pass)})
+	p := pairOf([]envharness.Trace{
+		made(0, 5, envharness.Pass), made(1, 3, envharness.Pass), made(2, 4, envharness.Fail), made(3, 9, envharness.Invalid),
+		made(4, 3, envharness.Pass), made(5, 4, envharness.Fail), made(6, 3, envharness.Fail), made(7, 4, envharness.Pass),
+	})
 	if p.Success.Slot != 1 || p.Failure.Slot != 2 || turnsOf(p.Success) != 3 {
 		t.Errorf("slots %d and %d, want 1 and 2", p.Success.Slot, p.Failure.Slot)
+	}
+}
+
+// What was wanted is told in passes, and in failures where these are sought.
+func TestConfirmTellsWhatWasWanted(t *testing.T) {
+	for _, tt := range []struct {
+		objective Objective
+		status    envharness.Status
+		want      string
+	}{
+		{Difficulty{}, envharness.Pass, "13 of 13 passed, where 4 to 12 passes of 16 are wanted: no outcome of the other 3 would be accepted"},
+		{RedTeam{}, envharness.Pass, "6 of 6 passed, where 11 to 16 failures of 16 are wanted: no outcome of the other 10 would be accepted"},
+	} {
+		s := defaults(Options{Objective: tt.objective})
+		got, err := s.confirm(t.Context(), s.measure(true, components.Harder, Tally{5, 5}), false, func(_ context.Context, _, n int) ([]envharness.Trace, error) {
+			return outcomes(slices.Repeat([]envharness.Status{tt.status}, n)), nil
+		}, nil)
+		if err != nil || got.reason != tt.want {
+			t.Errorf("%q, want %q: %v", got.reason, tt.want, err)
+		}
+	}
+	if got := defaults(Options{}).wanted(make([]bool, 5)); got != "none of the outcomes would do" {
+		t.Error(got)
 	}
 }

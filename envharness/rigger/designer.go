@@ -1,6 +1,7 @@
 package rigger
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 
@@ -17,7 +18,7 @@ type Designer interface {
 	Design(ctx context.Context, b Brief) (Candidate, error)
 }
 
-// DesignerFunc lets an ordinary function serve as a Designer.
+// DesignerFunc lets an ordinary function serve as a Designer. It has no name, which a run with a journal needs: see [Options].Journal.
 type DesignerFunc func(ctx context.Context, b Brief) (Candidate, error)
 
 // Design calls f.
@@ -53,6 +54,8 @@ type Brief struct {
 	Success  *envharness.Trace   // the shortest passed rollout of the baseline; nil if there is none
 	Failure  *envharness.Trace   // the longest failed one; nil if there is none
 
+	MaxComponents int // in a candidate; zero means 4
+
 	// Attempts are the ones before, in order, with their screening rollouts. What a confirmation showed is not in them.
 	Attempts []Attempt
 	// Refine is not nil if the last attempt is to be refined, and says how.
@@ -62,6 +65,9 @@ type Brief struct {
 	// Rand is the designer's own stream for this attempt.
 	Rand *rand.Rand
 }
+
+// most is the largest number of components.
+func (b Brief) most() int { return cmp.Or(b.MaxComponents, defaultMaxComponents) }
 
 // A Refinement says how a candidate missed.
 type Refinement struct {

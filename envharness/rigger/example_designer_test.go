@@ -58,7 +58,7 @@ func ExampleModel_Decide() {
 	fmt.Println(m, d)
 	fmt.Println(err)
 	// Output:
-	// model:talker reject
+	// model:talker, 0 repairs reject
 	// rigger: model: decide: reply 1: it does not begin with a JSON object
 }
 

@@ -63,6 +63,26 @@ func ExampleRig() {
 	// rollouts: 36
 }
 
+func ExampleReport_String() {
+	report := &rigger.Report{Tasks: []rigger.TaskReport{{
+		Task: envharness.Task{ID: "3,3,8,8"}, Outcome: rigger.Accepted, Baseline: rigger.Snapshot{Tally: rigger.Tally{Pass: 5, Valid: 5}},
+		Attempts: []rigger.Attempt{
+			{Number: 1, Decision: rigger.Reject, Reason: "the designer failed: no reply"},
+			{Number: 2, Candidate: rigger.Candidate{Stack: []components.Entry{{Tag: "warp"}}}, Decision: rigger.Reject, Reason: "static: unknown tag"},
+			{Number: 3, Words: []string{"the episode ends after 9 turns"}, Decision: rigger.Refine, Reason: "4 of 5 passed: too easy"},
+			{Number: 4, Words: []string{"the episode ends after 7 turns"}, Decision: rigger.Accept, Confirm: rigger.Tally{Pass: 8, Valid: 16}},
+		},
+	}, {Task: envharness.Task{ID: "1,2"}, Outcome: rigger.Broken, Reason: "no such task"}}}
+	fmt.Print(report)
+	// Output:
+	// 3,3,8,8: accepted; baseline 5 of 5
+	//   1. no candidate: reject, the designer failed: no reply
+	//   2. warp: reject, static: unknown tag
+	//   3. the episode ends after 9 turns: refine, 4 of 5 passed: too easy
+	//   4. the episode ends after 7 turns: accept, 8 of 16 passed
+	// 1,2: broken, no such task
+}
+
 func ExampleRollouts() {
 	p := rigger.Problem{World: game24.World(nil), NewPolicy: dawdler, Fingerprint: "dawdler 1"}
 	traces, err := rigger.Rollouts(context.Background(), p, &rigger.Options{Seed: 1}, rigger.Play{
@@ -89,7 +109,7 @@ func ExampleWritePairs() {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"id":"4,6/pass","task_id":"4,6","task":"numbers=[4, 6]","reward":1,"steps":[{"name":"combine","args":{"i":0,"j":1,"op":"mul"},"observation":"numbers=[24]"}]}
+	// {"id":"4,6/0/pass","task_id":"4,6","task":"numbers=[4, 6]","reward":1,"steps":[{"name":"combine","args":{"i":0,"j":1,"op":"mul"},"observation":"numbers=[24]"}]}
 }
 
 func ExampleDifficulty() {
@@ -103,13 +123,13 @@ func ExampleDifficulty() {
 }
 
 func ExampleRedTeam() {
-	m := rigger.Measure{Baseline: rigger.Tally{Pass: 3, Valid: 5}, Counts: rigger.Tally{Pass: 5, Valid: 16}, Confirmed: true, Level: .99}
-	fmt.Println(rigger.RedTeam{}.Place(m)) // 11 of 16 fail, which may be the 2 of 5 of the baseline
+	m := rigger.Measure{Baseline: rigger.Tally{Pass: 4, Valid: 5}, Counts: rigger.Tally{Pass: 4, Valid: 16}, Confirmed: true, Level: .99}
+	fmt.Println(rigger.RedTeam{}.Place(m)) // 12 of 16 fail, which may be the rate behind the 1 of 5 of the baseline
 	m.Counts.Pass--
 	fmt.Println(rigger.RedTeam{}.Place(m), rigger.RedTeam{}.Score(m))
 	// Output:
 	// too easy
-	// within 0.75
+	// within 0.8125
 }
 
 func ExampleLearnability() {

@@ -35,8 +35,10 @@ var harderLengths = []int{1, 2, 4}
 
 const beamWidth = 4
 
-// String returns "explorer".
-func (Explorer) String() string { return "explorer" }
+// String returns "explorer" and how many steps it may take, as in "explorer, 1000 steps".
+func (e Explorer) String() string { return fmt.Sprintf("explorer, %d steps", e.steps()) }
+
+func (e Explorer) steps() int { return cmp.Or(e.Steps, 1000) }
 
 // Design implements [Designer]. The error is one of the context, of the brief, of the settings, or of an environment that cannot be opened,
 // reset or closed. What it refuses in between is not proposed.
@@ -101,7 +103,7 @@ type start struct {
 
 func (e Explorer) open(ctx context.Context, b Brief) (*expedition, error) {
 	x := &expedition{
-		clues: newClues(b), world: e.World, rand: b.Rand, left: cmp.Or(e.Steps, 1000), tried: make(map[string]bool), familiar: make(map[string]bool),
+		clues: newClues(b), world: e.World, rand: b.Rand, left: e.steps(), tried: make(map[string]bool), familiar: make(map[string]bool),
 		reset: envharness.ResetOptions{Task: b.Task.ID, Seed: b.Task.Seed, Options: b.Task.Options},
 	}
 	if x.reset.Seed == nil {

@@ -6,9 +6,9 @@ type Step string
 // The steps, in order, the cheap ones first.
 const (
 	StepStatic    Step = "static"    // the stack can be built, and changes something
-	StepNovelty   Step = "novelty"   // it is not one that was accepted, and its axis is not used up
+	StepNovelty   Step = "novelty"   // neither it nor one that differs in strength alone was accepted, and its axis is not used up
 	StepBand      Step = "band"      // there are counts of passes that would be accepted
-	StepIntegrity Step = "integrity" // verdicts and states stay, nothing hidden is shown, no failed call is told to have been carried out
+	StepIntegrity Step = "integrity" // no cheat is seen in episodes played for it; again, if it fails, in rollouts of the policy
 	StepStart     Step = "start"     // every start is legal and unsolved
 	StepOracle    Step = "oracle"    // somebody passes it within the limits
 	StepNull      Step = "null"      // nobody passes it who knows nothing

@@ -27,6 +27,20 @@ func TestGateRefusesHostiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if h.Kind.Tag == "hostile_sleeper" { // it behaves in episodes that are only for checks
+				if last := lastStep(found); last != "null pass" {
+					t.Errorf("%s, %s: %v", name, h.Kind.Tag, found.steps)
+				}
+				traces, err := in.play(t.Context(), "screen", found.stack, rigtest.Clean(w), 0, 5)
+				if err != nil {
+					t.Fatal(err)
+				}
+				review, err := in.review(t.Context(), "screening", found.stack, traces)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found.steps = append(found.steps, review)
+			}
 			want := Step(h.Step)
 			if last := found.steps[len(found.steps)-1]; last.Result != Failed || last.Step != want {
 				t.Errorf("%s, %s: %v, want %s", name, h.Kind.Tag, found.steps, want)

@@ -1,9 +1,11 @@
 package rigger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -27,6 +29,10 @@ type inspector struct {
 
 	bare   map[string]envharness.Trace // what scripts do on the unmodified base, by their calls
 	random *Tally                      // of the null policy that draws, on the unmodified base; nil until it is measured
+	states []envharness.State          // of the base in those scripts; nil until they are asked for
+
+	results   map[string]StepResult // of integrity and start, by step and stack: a stack that is proposed again is not played again
+	solutions map[string]solution   // by stack
 }
 
 // checks adjusts an inspector. All fields are as in [Options], with the defaults filled in.
@@ -41,17 +47,17 @@ type checks struct {
 type inspection struct {
 	steps   []StepResult // up to the first that failed
 	stack   []envharness.Component
-	proven  bool                // somebody passed
-	least   int                 // turns of the shortest pass that is known; 0 without one
-	proof   []envharness.Action // the calls of that pass, as a policy behind the stack makes them
-	checked int                 // rollouts of policies that know nothing
+	key     string // of the stack
+	proven  bool   // somebody passed
+	checked int    // rollouts of policies that know nothing
 }
 
 // newInspector opens the world to see what it says of itself and of the task. The error is one of the context or of the world.
 func newInspector(
 	ctx context.Context, w envharness.World, task envharness.Task, r *components.Registry, baseline []envharness.Trace, c checks, play player,
 ) (*inspector, error) {
-	in := &inspector{world: w, task: task, registry: r, baseline: baseline, checks: c, play: play, bare: make(map[string]envharness.Trace)}
+	in := &inspector{world: w, task: task, registry: r, baseline: baseline, checks: c, play: play, bare: make(map[string]envharness.Trace),
+		results: make(map[string]StepResult), solutions: make(map[string]solution)}
 	if err := in.look(ctx); err != nil {
 		return nil, fmt.Errorf("rigger: task %q: %w", task.ID, err)
 	}
@@ -80,13 +86,19 @@ func (in *inspector) look(ctx context.Context) error {
 }
 
 // inspect runs static, integrity, start, oracle and null, in this order, the cheap ones first. The error is one of the context or of the
-// base, and says nothing about the candidate. The same candidate gets the same inspection.
+// base, and says nothing about the candidate. The same candidate gets the same inspection: only null plays it again.
 func (in *inspector) inspect(ctx context.Context, attempt int, c Candidate) (inspection, error) {
 	var found inspection
 	steps := []func() (StepResult, error){
-		func() (StepResult, error) { return in.static(ctx, c, &found) },
-		func() (StepResult, error) { return in.integrity(ctx, &found) },
-		func() (StepResult, error) { return in.start(ctx, &found) },
+		func() (StepResult, error) {
+			return contained(StepStatic, func() (StepResult, error) { return in.static(ctx, c, &found) })
+		},
+		func() (StepResult, error) {
+			return once(in.results, "integrity "+found.key, func() (StepResult, error) {
+				return contained(StepIntegrity, func() (StepResult, error) { return in.integrity(ctx, &found) })
+			})
+		},
+		func() (StepResult, error) { return in.startOnce(ctx, &found) },
 		func() (StepResult, error) { return in.oracle(ctx, c.Direction, &found) },
 		func() (StepResult, error) { return in.null(ctx, attempt, &found) },
 	}
@@ -127,8 +139,77 @@ func script(calls []envharness.Action) func() envharness.Policy {
 	}
 }
 
-// trial plays one episode of the task for a check. It is not journalled, since it costs the world alone. The error is one of the context.
+// contained makes a failed step of a panic of components in what is no hook, such as Spec or Outward. Of the world nothing runs on this
+// goroutine in the steps that it is for.
+func contained(step Step, f func() (StepResult, error)) (r StepResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = StepResult{step, Failed, fmt.Sprintf("panic: %v", p)}, nil
+		}
+	}()
+	return f()
+}
+
+// once returns what a function returned for the key before, if that was no error.
+func once[T any](known map[string]T, key string, f func() (T, error)) (T, error) {
+	if v, ok := known[key]; ok {
+		return v, nil
+	}
+	v, err := f()
+	if err == nil {
+		known[key] = v
+	}
+	return v, err
+}
+
+// trial plays one episode of the task for a check. It is not journalled, since it costs the world alone. The error is one of the context or
+// of the base. What is put down to the base is its fault only if it fails at the same calls without the components, too; if it does not, the
+// episode is played once more, and what spoils that is put down to the components.
 func (in *inspector) trial(
+	ctx context.Context, stack []envharness.Component, w envharness.World, newPolicy func() envharness.Policy,
+) (envharness.Trace, error) {
+	t, err := in.episode(ctx, stack, w, newPolicy)
+	if err != nil || !broke(&t) {
+		return t, err
+	}
+	if len(stack) == 0 {
+		return t, in.outageError(&t)
+	}
+	if err := in.outage(ctx, &t); err != nil {
+		return t, err
+	}
+	return in.episode(ctx, stack, w, newPolicy)
+}
+
+// outage plays what reached the base in an episode without the components. The error is one of the context, or tells that the base fails.
+func (in *inspector) outage(ctx context.Context, t *envharness.Trace) error {
+	var calls []envharness.Action
+	for i := range t.Turns {
+		if a := t.Turns[i].Applied; a != nil {
+			calls = append(calls, *a)
+		}
+	}
+	bare, err := in.episode(ctx, nil, in.world, script(calls))
+	if err == nil && broke(&bare) {
+		err = in.outageError(&bare)
+	}
+	return err
+}
+
+func (in *inspector) outageError(t *envharness.Trace) error {
+	return fmt.Errorf("rigger: task %q: %w: the unmodified world failed: %s", in.task.ID, envharness.ErrInfra, t.Cause)
+}
+
+// broke reports whether infrastructure spoilt an episode, and not a component. That a replay differs is no matter of infrastructure.
+func broke(t *envharness.Trace) bool {
+	return t.End.Infra() && t.End != envharness.EndComponentError && !strings.Contains(t.Cause, envharness.ErrTamper.Error())
+}
+
+// reruns is how often an episode that infrastructure spoilt is played again.
+func (in *inspector) reruns() int { return *cmp.Or(in.rollout.Reruns, new(defaultReruns)) }
+
+// episode plays one episode of the task. The error is one of the context.
+func (in *inspector) episode(
 	ctx context.Context, stack []envharness.Component, w envharness.World, newPolicy func() envharness.Policy,
 ) (envharness.Trace, error) {
 	o := in.rollout

@@ -164,12 +164,55 @@ func TestInspect(t *testing.T) {
 			if got := strings.Join(steps, ", "); got != tt.steps {
 				t.Errorf("%s:\n got %s (%s)\nwant %s", tt.reason, got, found.steps[len(found.steps)-1].Reason, tt.steps)
 			}
-			if all := fmt.Sprint(found.steps, found.proof, found.least); first == "" {
+			if found.proven != strings.Contains(tt.steps, "oracle pass") {
+				t.Errorf("%s: proven is %v", tt.reason, found.proven)
+			}
+			clear(in.results)
+			clear(in.solutions)
+			if all := fmt.Sprint(found.steps, found.proven); first == "" {
 				first = all
 			} else if first != all {
 				t.Errorf("%s: once %s and once %s", tt.reason, first, all)
 			}
 		}
+	}
+}
+
+// TestInspectRemembers: a stack that is proposed again plays no episode but those of static and null, whatever is said of it.
+func TestInspectRemembers(t *testing.T) {
+	w, opened := gateWorlds["keydoor"](), 0
+	open := w.New
+	w.New = func(ctx context.Context) (envharness.Environment, error) {
+		opened++
+		return open(ctx)
+	}
+	in := newTestInspector(t, w, gateTasks["keydoor"], components.Catalogue())
+	var asked []string
+	in.play = fakePlayer(nil, &asked)
+	in.searchLimit = 50
+	cost := func(c Candidate, attempt int) (string, int) {
+		opened = 0
+		found, err := in.inspect(t.Context(), attempt, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(found.steps), opened
+	}
+	wall, fail := harder(part("block", `{}`)), harder(part("tool_fail", `{"count":1}`))
+	for _, c := range []Candidate{wall, fail} {
+		first, paid := cost(c, 1)
+		c.Rationale = "once more"
+		second, again := cost(c, 2)
+		if first != second || again*3 > paid {
+			t.Errorf("%v: %s for %d environments, and %s for %d", c.Stack, first, paid, second, again)
+		}
+	}
+	if last := asked[len(asked)-1]; last != "2/null/repeat 20" {
+		t.Errorf("the last null policy was %s", last)
+	}
+	wall.Direction = components.Easier
+	if steps, _ := cost(wall, 3); !strings.Contains(steps, "oracle unproven") {
+		t.Errorf("the direction is not looked at: %s", steps)
 	}
 }
 

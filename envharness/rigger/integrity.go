@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -44,7 +45,12 @@ func (in *inspector) integrity(ctx context.Context, found *inspection) (StepResu
 		case err != nil:
 			return StepResult{}, err
 		case !begins:
-			return StepResult{StepIntegrity, Passed, "no episode begins: see the start"}, nil
+			start, err := in.startOnce(ctx, found) // which is the word on it
+			if err != nil || start.Result == Failed {
+				return StepResult{StepIntegrity, Passed, "no episode begins: see the start"}, err
+			}
+			step.Reason = reason // so some do
+			return step, nil
 		case reason != "":
 			step.Reason = reason
 			return step, nil
@@ -54,7 +60,8 @@ func (in *inspector) integrity(ctx context.Context, found *inspection) (StepResu
 	return StepResult{StepIntegrity, Passed, unclear}, nil
 }
 
-// keeps plays one policy and says what was wrong, or why something could not be checked.
+// keeps plays one policy and says what was wrong, or why something could not be checked. Of an episode that fails before its first turn is
+// over nothing can be checked; it does not begin.
 func (in *inspector) keeps(
 	ctx context.Context, stack []envharness.Component, p func() envharness.Policy,
 ) (reason, doubt string, begins bool, err error) {
@@ -69,13 +76,11 @@ func (in *inspector) keeps(
 		if err != nil {
 			return "", "", false, err
 		}
-	}
-	t := &traces[0]
-	for i := range traces {
 		if unbegun(&traces[i]) {
-			return "", "", false, nil
+			return traces[i].Cause, "", false, nil
 		}
 	}
+	t := &traces[0]
 	for i := range traces {
 		if canaries[i].sings(everything(&traces[i])) {
 			return "hidden state is shown: " + culprit(&traces[i], canaries[i]), "", true, nil
@@ -86,14 +91,8 @@ func (in *inspector) keeps(
 			return cmp.Or(t.Cause, t.Verdict.Reason), "", true, nil
 		}
 	}
-	if reason := in.swallowed(stack, t); reason != "" {
+	if reason := in.dishonest(stack, t, in.secrets(stack, canaries[0].seen())); reason != "" {
 		return reason, "", true, nil
-	}
-	if reason := in.leak(stack, t, in.secrets(stack, canaries[0].seen())); reason != "" {
-		return "a component tells what the base has not shown, " + reason, "", true, nil
-	}
-	if reason := in.hint(t); reason != "" {
-		return "a component tells what the base has not shown: " + reason, "", true, nil
 	}
 	if t.Verdict.Unreplayed {
 		reason, doubt, err = in.replays(ctx, t)
@@ -107,7 +106,68 @@ func (in *inspector) keeps(
 	return "", "", true, nil
 }
 
-// unbegun reports whether an episode failed before its first turn.
+// dishonest says what components told in an episode that is not so, or that they must not tell, as far as the record shows it. The cost is
+// linear in the turns.
+func (in *inspector) dishonest(stack []envharness.Component, t *envharness.Trace, secrets []secret) string {
+	if reason := in.swallowed(stack, t); reason != "" {
+		return reason
+	}
+	if reason := in.leak(stack, t, secrets); reason != "" {
+		return "a component tells what the base has not shown, " + reason
+	}
+	if reason := in.hint(stack, t); reason != "" {
+		return "a component tells what the base has not shown: " + reason
+	}
+	return ""
+}
+
+// review is the step of integrity once more, on rollouts of the policy that could be judged, as their record shows them: who knows that its
+// first episodes are played to check it can behave in those alone. What takes a second episode, a replay or a canary is not checked again.
+// The name says what the rollouts are for.
+func (in *inspector) review(ctx context.Context, name string, stack []envharness.Component, traces []envharness.Trace) (StepResult, error) {
+	states, err := in.bareStates(ctx)
+	if err != nil {
+		return StepResult{}, err
+	}
+	return contained(StepIntegrity, func() (StepResult, error) { return in.reviewed(name, stack, traces, states), nil })
+}
+
+// reviewed is review with the states that the unmodified base has.
+func (in *inspector) reviewed(name string, stack []envharness.Component, traces []envharness.Trace, states []envharness.State) StepResult {
+	secrets := in.secrets(stack, states)
+	for i := range traces {
+		t := &traces[i]
+		if t.Verdict.Status == envharness.Invalid {
+			continue
+		}
+		if reason := in.dishonest(stack, t, secrets); reason != "" {
+			return StepResult{StepIntegrity, Failed, fmt.Sprintf("rollout %d of the %s: %s", t.Slot, name, reason)}
+		}
+	}
+	return StepResult{Step: StepIntegrity, Result: Passed}
+}
+
+// bareStates returns the states of the unmodified base in the episodes that are played again.
+func (in *inspector) bareStates(ctx context.Context) ([]envharness.State, error) {
+	if in.states != nil {
+		return in.states, nil
+	}
+	states := []envharness.State{}
+	for _, calls := range in.scripts() {
+		c := newCanary(in.task, 0)
+		if _, err := in.trial(ctx, nil, c.world(in.world), func() envharness.Policy {
+			c.forget()
+			return script(calls)()
+		}); err != nil {
+			return nil, err
+		}
+		states = append(states, c.seen()...)
+	}
+	in.states = states
+	return states, nil
+}
+
+// unbegun reports whether a component failed, or hung, before the first turn was over.
 func unbegun(t *envharness.Trace) bool {
 	return len(t.Turns) == 0 && t.End == envharness.EndComponentError
 }
@@ -231,7 +291,7 @@ func (in *inspector) gradedPatch(stack []envharness.Component) string {
 			continue
 		}
 		for _, field := range in.about.Graded {
-			for pointer := range params.Set {
+			for _, pointer := range slices.Sorted(maps.Keys(params.Set)) {
 				if pointer == "" || jsonpointer.Below(pointer, "/"+jsonpointer.Escape(field)) {
 					return fmt.Sprintf("%s sets %q, and the verifier reads %q", cmp.Or(spec.ID, spec.Tag), pointer, field)
 				}

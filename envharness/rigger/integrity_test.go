@@ -14,6 +14,8 @@ import (
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
+	"github.com/throughline-go/throughline/envharness/rigger/rigtest"
+	"github.com/throughline-go/throughline/envharness/yardstick"
 )
 
 // TestCatalogueKeepsIntegrity has no false alarms: every component of the catalogue with every rung of its ladder, on every world on which
@@ -47,6 +49,10 @@ func TestCatalogueKeepsIntegrity(t *testing.T) {
 			more = append(more, part(k.Tag, string(r)))
 		}
 	}
+	random := func(_ envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
+		i := slices.IndexFunc(yardstick.Nulls(), func(n yardstick.Null) bool { return n.Draws })
+		return yardstick.Nulls()[i].New(rng), nil
+	}
 	begun := make(map[string]int) // worlds
 	for _, name := range slices.Sorted(maps.Keys(gateWorlds)) {
 		in := newTestInspector(t, gateWorlds[name](), gateTasks[name], components.Catalogue())
@@ -55,7 +61,7 @@ func TestCatalogueKeepsIntegrity(t *testing.T) {
 			if err != nil || testing.Short() && begun[e.Tag] > 0 {
 				continue // a rung that needs more, or another world
 			}
-			found := inspection{stack: built}
+			found := inspection{stack: built, key: e.Tag + string(e.Params)}
 			s, err := in.integrity(t.Context(), &found)
 			if err != nil {
 				t.Fatal(err)
@@ -63,8 +69,19 @@ func TestCatalogueKeepsIntegrity(t *testing.T) {
 			if s.Result != Passed {
 				t.Errorf("%s: %s %s: %s", name, e.Tag, e.Params, s.Reason)
 			}
-			if s.Reason == "" {
-				begun[e.Tag]++
+			if s.Reason != "" {
+				continue
+			}
+			begun[e.Tag]++
+			for player, newPolicy := range map[string]maker{"random": random, "clean": rigtest.Clean(in.world)} { // nor are there any in rollouts
+				traces, err := in.play(t.Context(), player, built, newPolicy, 0, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := in.review(t.Context(), player, built, traces)
+				if err != nil || s.Result != Passed {
+					t.Errorf("%s: %s %s: %s, %v", name, e.Tag, e.Params, s.Reason, err)
+				}
 			}
 		}
 	}
@@ -125,7 +142,7 @@ func TestHostiles(t *testing.T) {
 	plan := act(`find_customer {"email":"eva"}`, `get_order {"order_id":"o1"}`,
 		`set_address {"address":"elm 8","order_id":"o1"}`, `submit {"answer":"o1"}`)
 	var p tap
-	calls := 0
+	calls, begun, late := 0, 0, 0
 	swap := func(a, b string) beginFunc {
 		return hooks(envharness.Hooks{Action: func(_ context.Context, _ view, c envharness.Action) (envharness.ActionEdit, error) {
 			if c.Name == a {
@@ -165,6 +182,24 @@ func TestHostiles(t *testing.T) {
 		}}), StepStart, ""},
 		{"panics when it begins", envharness.AxisAction, panicking, StepStart,
 			"panic"},
+		{"fails to begin, and begins when the start is looked at", envharness.AxisAction,
+			func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+				if begun++; begun == 2 { // the first is of static
+					return envharness.Hooks{}, errors.New("not yet")
+				}
+				return envharness.Hooks{Action: func(context.Context, view, envharness.Action) (envharness.ActionEdit, error) {
+					return envharness.AnswerAction("done", nil), nil
+				}}, nil
+			}, StepIntegrity, "not yet"},
+		{"fails to begin two times", envharness.AxisAction,
+			func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+				if late++; late >= 2 && late <= 3 {
+					return envharness.Hooks{}, errors.New("not yet")
+				}
+				return envharness.Hooks{Action: func(context.Context, view, envharness.Action) (envharness.ActionEdit, error) {
+					return envharness.AnswerAction("done", nil), nil
+				}}, nil
+			}, StepStart, "not yet"},
 		{"plays on the base itself before the start", envharness.AxisAction,
 			func(ctx context.Context, _ envharness.EpisodeInfo) (envharness.Hooks, error) {
 				for _, a := range plan[:3] {
@@ -255,6 +290,11 @@ func TestHostiles(t *testing.T) {
 		{"prints the plan", envharness.AxisObservation, suffix(func(context.Context, view) string {
 			return `hint: set_address {"order_id":"o1", "address":"elm 8"} or set_address elm 8 o1`
 		}), StepIntegrity, "of the plan"},
+		{"prints the plan in other letters", envharness.AxisObservation, suffix(func(context.Context, view) string {
+			return `HINT: SET_ADDRESS {"ADDRESS":"ELM 8","ORDER_ID":"O1"}`
+		}), StepIntegrity, "of the plan"},
+		{"prints a graded value in other letters", envharness.AxisObservation, suffix(func(context.Context, view) string { return "hint: Oak 2" }),
+			StepIntegrity, `"oak 2"`},
 		{"tosses its own coin", envharness.AxisObservation, suffix(func(context.Context, view) string {
 			return fmt.Sprint(rand.Int64()) // that two are equal is one in 2^63
 		}), StepIntegrity, "the second time"},
@@ -349,6 +389,99 @@ func TestHonest(t *testing.T) {
 		found, err := in.inspect(t.Context(), 1, harder(part("honest", `{}`)))
 		if err != nil || lastStep(found) != "null pass" {
 			t.Errorf("%s: %v, %v", tt.reason, found.steps, err)
+		}
+	}
+}
+
+// TestHeadOfList: who puts the next action of the plan first tells it.
+func TestHeadOfList(t *testing.T) {
+	const name = "keydoor"
+	plan := newTestInspector(t, gateWorlds[name](), gateTasks[name], components.Catalogue()).plan
+	for _, tt := range []struct {
+		head   func(turn int) envharness.Action
+		want   string
+		reason string
+	}{
+		{func(turn int) envharness.Action { return plan[min(turn, len(plan)-1)] }, "integrity fail", "the next one"},
+		{func(int) envharness.Action { return plan[0] }, "null pass", "the first one, always"},
+	} {
+		k := kindOf("leader", envharness.AxisObservation, func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			turn := 0
+			return envharness.Hooks{Observe: func(_ context.Context, v view, o envharness.Observation) (envharness.Observation, error) {
+				a := tt.head(turn)
+				turn++
+				if i := slices.IndexFunc(o.Actions, func(b envharness.Action) bool { return sameCall(a, b) }); i > 0 {
+					o.Actions[0], o.Actions[i] = o.Actions[i], o.Actions[0]
+				}
+				return o, nil
+			}}, nil
+		})
+		in := newTestInspector(t, gateWorlds[name](), gateTasks[name], registryWith(t, k))
+		in.play = fakePlayer(nil, new([]string))
+		found, err := in.inspect(t.Context(), 1, harder(part("leader", `{}`)))
+		if err != nil || lastStep(found) != tt.want || tt.want == "integrity fail" && !strings.Contains(found.steps[1].Reason, "the list begins") {
+			t.Errorf("%s: %v, %v, want %s", tt.reason, found.steps, err, tt.want)
+		}
+	}
+}
+
+// translator is a component whose method Outward panics.
+type translator struct{ envharness.Component }
+
+func (translator) Outward(envharness.Action) envharness.Action { panic("no translation") }
+
+// TestOutwardPanics: that is the candidate's fault.
+func TestOutwardPanics(t *testing.T) {
+	k := kindOf("translator", envharness.AxisObservation, nil)
+	k.New = func(json.RawMessage) (envharness.Component, error) {
+		spec := envharness.ComponentSpec{Tag: "translator", Axis: envharness.AxisObservation}
+		return translator{envharness.Rules(spec, suffix(func(context.Context, view) string { return "!" }))}, nil
+	}
+	in := newTestInspector(t, gateWorlds["tooldesk"](), gateTasks["tooldesk"], registryWith(t, k))
+	found, err := in.inspect(t.Context(), 1, harder(part("translator", `{}`)))
+	if err != nil || lastStep(found) != "integrity fail" || !strings.Contains(found.steps[1].Reason, "no translation") {
+		t.Errorf("%v, %v", found.steps, err)
+	}
+	s, err := in.review(t.Context(), "screening", found.stack, []envharness.Trace{{Verdict: envharness.Verdict{Status: envharness.Pass}}})
+	if err != nil || s.Result != Failed {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// TestReviewOfSpoilt: what infrastructure spoilt is not looked at, as its last turn may not be a whole one; the slot is that of the rollout.
+func TestReviewOfSpoilt(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["keydoor"](), gateTasks["keydoor"], components.Catalogue())
+	answers := envharness.Rules(envharness.ComponentSpec{Tag: "answers", Axis: envharness.AxisAction}, hooks(envharness.Hooks{
+		Action: func(context.Context, view, action) (envharness.ActionEdit, error) {
+			return envharness.AnswerAction("done", nil), nil
+		}}))
+	stack := []envharness.Component{answers}
+	trace, err := in.trial(t.Context(), stack, in.world, script(in.plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace.Slot = 7
+	s, err := in.review(t.Context(), "screening", stack, []envharness.Trace{trace})
+	if err != nil || s.Result != Failed || !strings.HasPrefix(s.Reason, "rollout 7 of the screening: answers tells in turn 0 that ") {
+		t.Errorf("%v, %v", s, err)
+	}
+	trace.Verdict = envharness.Verdict{}
+	if s, err = in.review(t.Context(), "screening", stack, []envharness.Trace{trace}); err != nil || s.Result != Passed {
+		t.Errorf("spoilt: %v, %v", s, err)
+	}
+}
+
+// TestSameReason: of several faults always the same one is named.
+func TestSameReason(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["household"](), gateTasks["household"], components.Catalogue())
+	var set []string
+	for i := range 12 {
+		set = append(set, fmt.Sprintf(`"/objects/cup %d/in":["fridge 1"]`, 12-i))
+	}
+	stack := stackOf(t, part("start_patch", `{"set":{`+strings.Join(set, ",")+`}}`))
+	for range 5 {
+		if got := in.gradedPatch(stack); !strings.Contains(got, `"/objects/cup 1/in"`) {
+			t.Errorf("%s, want the first in the order of names", got)
 		}
 	}
 }

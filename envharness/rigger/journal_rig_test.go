@@ -60,7 +60,7 @@ func interrupted(started func(name string) int) Problem {
 
 // askedDesigner tells what it is asked for, and proposes fewer and fewer turns, or more and more of the plan before the first.
 func askedDesigner(started func(name string) int) Designer {
-	return DesignerFunc(func(ctx context.Context, b Brief) (Candidate, error) {
+	return asked{func(ctx context.Context, b Brief) (Candidate, error) {
 		n := len(b.Attempts)
 		started(fmt.Sprintf("design/%s/%d", b.Task.ID, n))
 		entry := components.Entry{Tag: "step_budget", Params: json.RawMessage(fmt.Sprintf(`{"turns":%d}`, 9-2*n))}
@@ -72,8 +72,13 @@ func askedDesigner(started func(name string) int) Designer {
 			entry = components.Entry{Tag: "start_replay", Params: json.RawMessage(`{"aid":true,"actions":` + string(plan) + `}`)}
 		}
 		return Candidate{Stack: []components.Entry{entry}, Direction: b.Direction}, nil
-	})
+	}}
 }
+
+// asked is a function with a name.
+type asked struct{ DesignerFunc }
+
+func (asked) String() string { return "asked" }
 
 func isDesign(name string) bool { return strings.HasPrefix(name, "design/") }
 

@@ -32,6 +32,7 @@ func (in *inspector) secrets(stack []envharness.Component, states []envharness.S
 	var found []secret
 	known := make(map[string]bool)
 	add := func(s secret) {
+		s.text = strings.ToLower(s.text) // as a page has it
 		if !known[s.text] {
 			known[s.text] = true
 			found = append(found, s)
@@ -112,7 +113,7 @@ func appendStrings(out []string, v any) []string {
 	return out
 }
 
-// A page is what was shown, as text in which something may be found.
+// A page is what was shown, as text in small letters in which something may be found.
 type page struct {
 	text strings.Builder
 	list strings.Builder // of admissible actions
@@ -120,7 +121,7 @@ type page struct {
 
 func (p *page) add(texts ...string) {
 	for _, t := range texts {
-		p.text.WriteString(t)
+		p.text.WriteString(strings.ToLower(t))
 		p.text.WriteByte('\n')
 	}
 }
@@ -144,7 +145,7 @@ func (p *page) addObservation(o envharness.Observation) {
 	}
 	for _, a := range o.Actions {
 		for _, t := range append(stringsOf(a.Args), a.String()) {
-			p.list.WriteString(t)
+			p.list.WriteString(strings.ToLower(t))
 			p.list.WriteByte('\n')
 		}
 	}
@@ -180,7 +181,8 @@ func (in *inspector) leak(stack []envharness.Component, t *envharness.Trace, sec
 	var shown page
 	shown.addObservation(t.Shown)
 	shown.addTools(t.Tools)
-	if s := told(secrets, &shown, &public); s != "" {
+	secrets = slices.Clone(secrets)
+	if s := told(&secrets, &shown, &public); s != "" {
 		return "at the start: " + s
 	}
 	for i := range t.Turns {
@@ -197,48 +199,65 @@ func (in *inspector) leak(stack []envharness.Component, t *envharness.Trace, sec
 		var shown page
 		shown.addTransition(&u.Shown)
 		shown.addTools(u.Tools)
-		if s := told(secrets, &shown, &public); s != "" {
+		if s := told(&secrets, &shown, &public); s != "" {
 			return fmt.Sprintf("in turn %d: %s", i, s)
 		}
 	}
 	return ""
 }
 
-// told returns what a page holds and another one does not.
-func told(secrets []secret, shown, public *page) string {
-	for _, s := range secrets {
-		if s.on(shown) && !s.on(public) { // mostly it is not
-			return s.what
+// told returns what a page holds and another one does not. Secrets that both hold are none any more, so that it takes no second look at all
+// that is public.
+func told(secrets *[]secret, shown, public *page) (what string) {
+	*secrets = slices.DeleteFunc(*secrets, func(s secret) bool {
+		if what != "" || !s.on(shown) { // mostly it is not
+			return false
 		}
-	}
-	return ""
+		if s.on(public) {
+			return true
+		}
+		what = s.what
+		return false
+	})
+	return what
 }
 
-// hint says when components named the next action of the plan, turn by turn, where the plan was followed. It is for actions without
-// arguments, whose names anybody may mention: told is one that mentions each in its turn, and no other one of the plan.
-func (in *inspector) hint(t *envharness.Trace) string {
+// hint says when components named the next action of the plan, turn by turn, where the plan was followed. It is for what is no secret by
+// itself: actions without arguments, whose names anybody may mention, and the order of the list of admissible ones. Told is a plan of
+// which each name is mentioned in its turn, and no other one of the plan, or of which each action heads the list in its turn, and does not
+// always do so in that of the base.
+func (in *inspector) hint(stack []envharness.Component, t *envharness.Trace) string {
 	names := make(map[string]bool)
 	for _, a := range in.plan {
 		names[a.Name] = true
 	}
-	if len(names) < 2 || len(t.Turns) < len(in.plan) {
+	if len(in.plan) < 2 || len(t.Turns) < len(in.plan) {
 		return ""
 	}
-	shown, raw := t.Shown.Text, rawStart(t).Text
+	named, heads, moved := len(names) > 1, true, false
+	shown, raw := t.Shown, rawStart(t)
 	for i, next := range in.plan {
 		for name := range names {
 			s := secret{text: name, word: true}
-			if added := s.count(shown) > s.count(raw); added != (name == next.Name) {
-				return ""
+			if added := s.count(shown.Text) > s.count(raw.Text); added != (name == next.Name) {
+				named = false
 			}
 		}
+		heads = heads && len(shown.Actions) > 1 && (sameCall(shown.Actions[0], next) || sameCall(shown.Actions[0], outwards(stack, next)))
+		moved = moved || len(raw.Actions) > 0 && !sameCall(raw.Actions[0], next)
 		u := &t.Turns[i]
-		if u.Applied == nil || u.Raw == nil || !sameCall(*u.Applied, next) {
+		if !named && !heads || u.Applied == nil || u.Raw == nil || !sameCall(*u.Applied, next) {
 			return ""
 		}
-		shown, raw = u.Shown.Observation.Text, u.Raw.Observation.Text
+		shown, raw = u.Shown.Observation, u.Raw.Observation
 	}
-	return "each text names the next action of the plan"
+	switch {
+	case named:
+		return "from turn 0 on each text names the next action of the plan"
+	case moved:
+		return "from turn 0 on the list begins with the next action of the plan"
+	}
+	return ""
 }
 
 // on reports whether a page holds the secret where that counts.

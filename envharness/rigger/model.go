@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
 )
 
@@ -19,10 +20,25 @@ import (
 // reply is told to the model in another call. What remains unreadable is an error of Design, and a Reject of Decide: the accept of a model is
 // needed and never enough.
 //
+// Only a *Model itself decides: a [DesignerFunc] of its Design, or another Designer around it without Decide, leaves the decision to the
+// objective.
+//
 // The paper leaves prompts and forms open; these are ours. A model that picks the next task is left out: [Rig] works on all tasks that it is
 // given, in their order.
 type Model struct {
-	// Generate returns the reply to a prompt. Its own errors end the call at once, without another try. Required.
+	// Generate returns the reply to a prompt, which says all of what follows. Required. The reply to Design is one JSON object with these
+	// fields and no others, where direction is that of the brief, target_flaw F01 to F20 or F00 for none, rationale at most 1000 bytes:
+	//
+	//	{"components": [{"tag": "step_budget", "params": {"turns": 8}}], "direction": "harder", "target_flaw": "F07", "rationale": "long ways"}
+	//
+	// Components are innermost first, at most Brief.MaxComponents; none says that there is nothing to propose. The reply to Decide is
+	//
+	//	{"decision": "refine", "primary_axis": "B", "label": "too tight", "description": "No episode had the turns that a solution takes."}
+	//
+	// with accept, refine or reject; S0, A, T, O, B or none; at most 60 and 500 characters. The last three are for people and change nothing.
+	//
+	// An error of Generate ends the call without another try, as one that wraps [envharness.ErrInfra]: it is not kept in a [Journal], so that
+	// a run that is resumed asks again.
 	Generate func(ctx context.Context, prompt string) (string, error)
 	Name     string // of the model, for records; empty means that nobody says
 	Repairs  *int   // further calls after a reply that cannot be used, 0 to 3; nil means 1
@@ -30,12 +46,20 @@ type Model struct {
 
 const maxRepairs = 3
 
-// String returns "model", followed by a colon and the name if there is one.
+// String returns "model", a colon and the name if there is one, and the number of repairs, as in "model:name, 1 repairs".
 func (m *Model) String() string {
-	if m.Name == "" {
-		return "model"
+	name := "model"
+	if m.Name != "" {
+		name += ":" + m.Name
 	}
-	return "model:" + m.Name
+	return fmt.Sprintf("%s, %d repairs", name, m.repairs())
+}
+
+func (m *Model) repairs() int {
+	if m.Repairs == nil {
+		return 1
+	}
+	return *m.Repairs
 }
 
 // Design implements [Designer]: it asks for a candidate, or for a refined one. The model may answer that it has none.
@@ -48,7 +72,7 @@ func (m *Model) Design(ctx context.Context, b Brief) (Candidate, error) {
 		b.Registry = components.Catalogue()
 	}
 	err := m.ask(ctx, designPrompt(b), func(reply []byte) (err error) {
-		c, err = decodeDesign(reply, b.Registry, b.Direction)
+		c, err = decodeDesign(reply, b)
 		return err
 	})
 	if err != nil {
@@ -73,10 +97,7 @@ func (m *Model) Decide(ctx context.Context, b Brief, a Attempt) (Decision, error
 
 // ask calls the model until use takes a reply, or no calls are left.
 func (m *Model) ask(ctx context.Context, prompt string, use func(reply []byte) error) error {
-	repairs := 1
-	if m.Repairs != nil {
-		repairs = *m.Repairs
-	}
+	repairs := m.repairs()
 	switch {
 	case m.Generate == nil:
 		return errors.New("Generate is missing")
@@ -90,8 +111,8 @@ func (m *Model) ask(ctx context.Context, prompt string, use func(reply []byte) e
 			return err
 		}
 		reply, err := m.Generate(ctx, prompt+feedback)
-		if err != nil {
-			return err
+		if err != nil { // of the service: a run that is resumed asks again
+			return fmt.Errorf("%w: %w", envharness.ErrInfra, err)
 		}
 		object, err := unfence(reply)
 		if err == nil {

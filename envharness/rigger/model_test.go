@@ -71,6 +71,7 @@ func TestModelDesign(t *testing.T) {
 		{"missing", `{"components":[],"direction":"harder","target_flaw":"F01"}`, `lacks the field "rationale"`, "all are required"},
 		{"null", strings.Replace(goodReply, `"long way round"`, `null`, 1), "rationale is no string", "null is no string"},
 		{"null components", `{"components":null,"direction":"harder","target_flaw":"F01","rationale":""}`, "components is no list", "null is no list"},
+		{"four", component(strings.TrimSuffix(strings.Repeat(`{"tag":"obs_delay","params":{}},`, 4), ",")), "ok obs_delay obs_delay obs_delay obs_delay", "0 to 4"},
 		{"five", component(strings.TrimSuffix(strings.Repeat(`{"tag":"obs_delay","params":{}},`, 5), ",")), "at most 4", "0 to 4"},
 		{"unknown tag", component(`{"tag":"reward_hack","params":{}}`), "none of the catalogue", "outside the registry"},
 		{"chain", component(`{"tag":"chain","params":{}}`), "none of the catalogue", "never a chain"},
@@ -108,6 +109,23 @@ func TestModelDesign(t *testing.T) {
 				t.Errorf("a candidate with an error (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// The brief says how many components there may be, in the prompt and for the reply.
+func TestModelMaxComponents(t *testing.T) {
+	for _, tt := range []struct{ most, want int }{{0, 4}, {2, 2}, {8, 8}} {
+		for n := tt.want; n <= tt.want+1; n++ {
+			s := &modelScript{replies: []string{`{"components":[` + strings.TrimSuffix(strings.Repeat(`{"tag":"obs_delay","params":{}},`, n), ",") +
+				`],"direction":"harder","target_flaw":"F01","rationale":""}`}}
+			_, err := (&rigger.Model{Generate: s.generate, Repairs: new(0)}).Design(t.Context(), rigger.Brief{Direction: components.Harder, MaxComponents: tt.most})
+			if (err == nil) != (n == tt.want) || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("at most %d", tt.want)) {
+				t.Errorf("MaxComponents %d: %d components: %v", tt.most, n, err)
+			}
+			if !strings.Contains(s.prompts[0], fmt.Sprintf(`"maxItems":%d,`, tt.want)) {
+				t.Errorf("MaxComponents %d is not in the prompt", tt.most)
+			}
+		}
 	}
 }
 
@@ -395,8 +413,53 @@ func TestModelPromptQuotes(t *testing.T) {
 	})
 }
 
+// A model that could not be reached is asked again by a run that is resumed; one whose replies are no good is not.
+func TestModelOutage(t *testing.T) {
+	outage := errors.New("502 bad gateway")
+	for _, tt := range []struct {
+		reply  string
+		err    error
+		again  bool
+		reason string
+	}{
+		{"", outage, true, "an error of Generate is no answer"},
+		{"I have no idea.", nil, false, "a reply that cannot be used was paid"},
+	} {
+		journal, err := rigger.OpenJournal(filepath.Join(t.TempDir(), "journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer journal.Close()
+		calls := 0
+		o := quick(&rigger.Model{Repairs: new(0), Generate: func(context.Context, string) (string, error) {
+			calls++
+			return tt.reply, tt.err
+		}})
+		o.Preset, o.Journal = rigger.Paper, journal
+		p := problem(t, 0)
+		for run, want := range []int{2, 2} {
+			if run == 1 && tt.again {
+				want = 4
+			}
+			task := rig(t, p, o).Tasks[0]
+			if calls != want || task.Outcome != rigger.DesignerError || tt.err != nil && !strings.Contains(task.Reason, tt.err.Error()) || tt.reason == "" {
+				t.Errorf("run %d: %d calls, want %d: %s, %s (%s)", run, calls, want, task.Outcome, task.Reason, tt.reason)
+			}
+		}
+	}
+	m := &rigger.Model{Generate: func(context.Context, string) (string, error) { return "", outage }}
+	_, err := m.Design(t.Context(), rigger.Brief{Direction: components.Harder})
+	_, err2 := m.Decide(t.Context(), rigger.Brief{}, rigger.Attempt{})
+	for _, err := range []error{err, err2} {
+		if !errors.Is(err, envharness.ErrInfra) || !errors.Is(err, outage) {
+			t.Errorf("%v is not infrastructure, or lost its cause", err)
+		}
+	}
+}
+
 func TestDesignerStrings(t *testing.T) {
-	if got := fmt.Sprint(&rigger.Model{}, " ", &rigger.Model{Name: "x-7"}, " ", rigger.Rules{}, " ", rigger.Explorer{}); got != "model model:x-7 rules explorer" {
+	if got, want := fmt.Sprint(&rigger.Model{}, "; ", &rigger.Model{Name: "x-7", Repairs: new(0)}, "; ", rigger.Rules{}, "; ", rigger.Explorer{}, "; ",
+		rigger.Explorer{Steps: 7}), "model, 1 repairs; model:x-7, 0 repairs; rules; explorer, 1000 steps; explorer, 7 steps"; got != want {
 		t.Error(got)
 	}
 }

@@ -10,41 +10,61 @@ import (
 	"github.com/throughline-go/throughline/envharness/components"
 )
 
-// signature says what a candidate is about: the tag, axis and chosen tools of each component in sorted order, and the flaw that it is aimed
-// at. Two with one signature differ in strength alone.
+// signature says what a candidate is about: the tag, axis and targets of each component in sorted order, and the flaw that it is aimed at.
+// Two with one signature differ in strength alone.
 func signature(r *components.Registry, c Candidate) string {
 	parts := make([]string, len(c.Stack))
 	for i, e := range c.Stack {
 		kind, _ := r.Kind(e.Tag)
-		parts[i] = fmt.Sprintf("%s/%s%q", e.Tag, kind.Axis, toolsOf(e.Params))
+		parts[i] = fmt.Sprintf("%s/%s%q", e.Tag, kind.Axis, targetsOf(e.Params))
 	}
 	slices.Sort(parts)
 	return strings.Join(append(parts, string(c.Flaw)), " ")
 }
 
-// toolsOf returns the tools that parameters name under "tools", a list or the keys of an object, sorted.
-func toolsOf(params json.RawMessage) []string {
-	var p struct {
-		Tools any `json:"tools"`
-	}
+// targetFields are the parameters that say what a component is about, and not how strong it is.
+var targetFields = []string{"tools", "edges", "require", "submit", "grant", "match", "actions", "fields", "keys", "lines", "set"}
+
+// targetsOf returns what parameters name: the items of a list, sorted but for actions, which are carried out in their order; the keys of an
+// object under "tools" or "set", whatever becomes of them; anything else as it is.
+func targetsOf(params json.RawMessage) []string {
+	var p map[string]json.RawMessage
 	if len(params) == 0 || json.Unmarshal(params, &p) != nil {
 		return nil
 	}
-	var tools []string
-	switch list := p.Tools.(type) {
-	case []any:
-		for _, v := range list {
-			if name, ok := v.(string); ok {
-				tools = append(tools, name)
+	var targets []string
+	for _, field := range targetFields {
+		raw, ok := p[field]
+		if !ok || string(raw) == "null" {
+			continue
+		}
+		parts := []json.RawMessage{raw}
+		var list []json.RawMessage
+		var object map[string]json.RawMessage
+		switch {
+		case json.Unmarshal(raw, &list) == nil:
+			parts = list
+		case (field == "tools" || field == "set") && json.Unmarshal(raw, &object) == nil:
+			parts = nil
+			for name := range object {
+				quoted, _ := json.Marshal(name) // a string can be written
+				parts = append(parts, quoted)
 			}
 		}
-	case map[string]any:
-		for name := range list {
-			tools = append(tools, name)
+		named := make([]string, len(parts))
+		for i, part := range parts {
+			if canonical, err := envharness.CanonicalJSON(part); err == nil {
+				part = canonical
+			}
+			named[i] = field + " " + string(part)
 		}
+		if field != "actions" {
+			slices.Sort(named)
+			named = slices.Compact(named)
+		}
+		targets = append(targets, named...)
 	}
-	slices.Sort(tools)
-	return slices.Compact(tools)
+	return targets
 }
 
 // axesOf returns the axes of a candidate, each once, in the order of the stack.
@@ -78,10 +98,13 @@ type archive struct {
 	axes  map[envharness.Axis]int // items that are on an axis; one may be on several
 }
 
-// novel is the step that keeps accepted candidates apart: signatures are those accepted on the same task.
-func (a *archive) novel(r *components.Registry, c Candidate, signatures []string, axisCap float64) StepResult {
-	if slices.Contains(signatures, signature(r, c)) {
-		return StepResult{StepNovelty, Failed, "one with the same components on the same tools for the same flaw was accepted on this task"}
+// novel is the step that keeps accepted candidates apart: accepted are the hashes and signatures of those on the same task.
+func (a *archive) novel(r *components.Registry, c Candidate, hash string, accepted []string, axisCap float64) StepResult {
+	switch {
+	case slices.Contains(accepted, hash):
+		return StepResult{StepNovelty, Failed, "the same stack was accepted on this task"}
+	case slices.Contains(accepted, signature(r, c)):
+		return StepResult{StepNovelty, Failed, "one with the same components and targets for the same flaw was accepted on this task"}
 	}
 	if a.items >= axisCapFrom {
 		for _, axis := range axesOf(r, c.Stack) {

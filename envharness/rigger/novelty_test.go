@@ -2,6 +2,7 @@ package rigger
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,41 @@ func TestSignature(t *testing.T) {
 	}
 }
 
+// Two of a kind are about the same thing if they name the same, in each of the fields that say so.
+func TestTargets(t *testing.T) {
+	for _, tt := range []struct {
+		a, b   string
+		same   bool
+		reason string
+	}{
+		{`{"edges":[{"before":{"tool":"a"},"after":{"tool":"b"}}]}`, `{"edges":[{"after":{"tool":"b"},"before":{"tool":"a"}}]}`, true, "keys have no order"},
+		{`{"edges":[{"before":{"tool":"a"},"after":{"tool":"b"}}]}`, `{"edges":[{"before":{"tool":"a"},"after":{"tool":"c"}}]}`, false, "other edges"},
+		{`{"require":[{"tool":"a"},{"tool":"b"}]}`, `{"require":[{"tool":"b"},{"tool":"a"}]}`, true, "all are required"},
+		{`{"require":[{"tool":"a"}],"max_blocks":1}`, `{"require":[{"tool":"a"}],"max_blocks":2}`, true, "only stronger"},
+		{`{"require":[{"tool":"a"}]}`, `{"require":[{"tool":"b"}]}`, false, "something else is required"},
+		{`{"grant":{"tool":"a"}}`, `{"grant":{"tool":"b"}}`, false, "something else grants"},
+		{`{"match":{"args":{"x":1}}}`, `{"match":{"args":{"x":2}}}`, false, "other calls"},
+		{`{"actions":[{"name":"a"},{"name":"b"}]}`, `{"actions":[{"name":"b"},{"name":"a"}]}`, false, "another start"},
+		{`{"actions":true}`, `{}`, false, "something is hidden, or not"},
+		{`{"fields":["/a"]}`, `{"fields":["/b"]}`, false, "other fields"},
+		{`{"keys":["/a","/b"]}`, `{"keys":["/b","/a","/a"]}`, true, "the same keys"},
+		{`{"keys":["/a"]}`, `{"keys":["/b"]}`, false, "other keys"},
+		{`{"keys":["/a"]}`, `{"fields":["/a"]}`, false, "another parameter"},
+		{`{"set":{"/a":1}}`, `{"set":{"/a":2}}`, true, "another value of the same place"},
+		{`{"set":{"/a":1}}`, `{"set":{"/b":1}}`, false, "another place"},
+		{`{"lines":["a"]}`, `{"lines":["b"]}`, false, "other lines"},
+		{`{"tools":null}`, ``, true, "nothing is named"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("a row without a reason")
+		}
+		a, b := targetsOf([]byte(tt.a)), targetsOf([]byte(tt.b))
+		if slices.Equal(a, b) != tt.same {
+			t.Errorf("%q and %q: the same is %v, want %v (%s)", a, b, !tt.same, tt.same, tt.reason)
+		}
+	}
+}
+
 func TestNovel(t *testing.T) {
 	r := components.Catalogue()
 	budget := Candidate{Stack: []components.Entry{entry("step_budget", `{"turns":5}`)}}
@@ -61,15 +97,16 @@ func TestNovel(t *testing.T) {
 		return &archive{items, map[envharness.Axis]int{envharness.AxisBudget: b, envharness.AxisAction: a}}
 	}
 	for _, tt := range []struct {
-		a          *archive
-		c          Candidate
-		signatures []string
-		share      float64
-		want       Result
-		reason     string
+		a        *archive
+		c        Candidate
+		accepted []string
+		share    float64
+		want     Result
+		reason   string
 	}{
 		{archiveOf(0, 0, 0), budget, nil, .4, Passed, "the first"},
 		{archiveOf(1, 1, 0), budget, []string{signature(r, budget)}, .4, Failed, "accepted on this task"},
+		{archiveOf(1, 1, 0), budget, []string{"its hash", "another signature"}, .4, Failed, "the same stack, whatever flaw it is for"},
 		{archiveOf(1, 1, 0), both, []string{signature(r, budget)}, .4, Passed, "one more component"},
 		{archiveOf(9, 9, 0), budget, nil, .4, Passed, "the cap holds from 10 on"},
 		{archiveOf(10, 4, 6), budget, nil, .4, Failed, "5 of 11 is above 0.4"},
@@ -81,7 +118,7 @@ func TestNovel(t *testing.T) {
 		if tt.reason == "" {
 			t.Fatal("a row without a reason")
 		}
-		got := tt.a.novel(r, tt.c, tt.signatures, tt.share)
+		got := tt.a.novel(r, tt.c, "its hash", tt.accepted, tt.share)
 		if got.Step != StepNovelty || got.Result != tt.want || (got.Reason == "") != (tt.want == Passed) {
 			t.Errorf("%+v, want %s (%s)", got, tt.want, tt.reason)
 		}
@@ -100,7 +137,7 @@ func TestAxisCap(t *testing.T) {
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(tags)-1), 1, 60).Draw(t, "proposed") {
 			c := Candidate{Stack: tags[i : i+1]}
 			axis := axesOf(r, c.Stack)[0]
-			got := a.novel(r, c, nil, share).Result == Passed
+			got := a.novel(r, c, "", nil, share).Result == Passed
 			after := float64(a.axes[axis]+1) / float64(a.items+1)
 			if want := a.items < 10 || after <= share+1e-9; got != want {
 				t.Fatalf("%d of %d on axis %s at a cap of %v: %v", a.axes[axis]+1, a.items+1, axis, share, got)

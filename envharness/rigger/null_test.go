@@ -72,6 +72,44 @@ func TestNull(t *testing.T) {
 	}
 }
 
+// TestNullUnjudged: an episode that could not be judged may have been a pass.
+func TestNullUnjudged(t *testing.T) {
+	tests := []struct {
+		name   string
+		slots  []int // that are spoilt
+		end    envharness.EndReason
+		want   string // part of the reason of the step; empty means an error
+		reason string
+	}{
+		{"1/null/random", []int{0}, envharness.EndEnvError, "19 of 20 rollouts of random could be judged", "one is too many"},
+		{"1/null/random", []int{3, 19}, envharness.EndTimeout, "18 of 20", "two"},
+		{"1/null/noop", []int{4}, envharness.EndEnvError, "4 of 5 rollouts of noop", "though all must go alike"},
+		{"1/null/submit", []int{1}, envharness.EndComponentError, "submit met a component that failed", "the component's own"},
+		{"null/random", []int{99}, envharness.EndEnvError, "", "no candidate is in it"},
+	}
+	for _, tt := range tests {
+		in := newTestInspector(t, gateWorlds["game24"](), gateTasks["game24"], components.Catalogue())
+		inner := fakePlayer(nil, new([]string))
+		in.play = func(ctx context.Context, name string, s []envharness.Component, p maker, from, n int) ([]envharness.Trace, error) {
+			traces, err := inner(ctx, name, s, p, from, n)
+			for _, i := range tt.slots {
+				if name == tt.name {
+					traces[i] = envharness.Trace{End: tt.end, Cause: "down"}
+				}
+			}
+			return traces, err
+		}
+		var found inspection
+		s, err := in.null(t.Context(), 1, &found)
+		if (err != nil) != (tt.want == "") || tt.want != "" && (s.Result != Failed || !strings.Contains(s.Reason, tt.want)) {
+			t.Errorf("%s: %v, %v, want %q", tt.reason, s, err, tt.want)
+		}
+		if err != nil && (in.random != nil || !strings.Contains(err.Error(), "99 of 100")) {
+			t.Errorf("%s: %v, and %v is kept", tt.reason, err, in.random)
+		}
+	}
+}
+
 // TestNullByChance plays the umbrella, in which half of all drawn episodes pass.
 func TestNullByChance(t *testing.T) {
 	for seed := range 5 {

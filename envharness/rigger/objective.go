@@ -11,8 +11,11 @@ import (
 
 // An Objective says what a reshaped task is good for. [Difficulty] is the default; [RedTeam], [Learnability] and [Regret] are others.
 //
-// One that can tell beforehand that it makes no sense, for example from a bound out of range, also has a method Check() error, which [Rig]
-// calls.
+// It may have further methods, which one that embeds another has from there:
+//
+//	Check() error         // it makes no sense, for example a bound is out of range: Rig fails at once
+//	UsesReference() bool  // whether Place or Score looks at Measure.Reference: without it Problem.NewReference is never played
+//	SeeksFailures() bool  // whether items are marked in Item.RedTeam
 type Objective interface {
 	// Place says where a candidate stands. It must depend on the measure alone.
 	Place(m Measure) Placement
@@ -30,7 +33,7 @@ type Measure struct {
 	Direction components.Direction
 	Baseline  Tally // the policy on the unmodified task
 	Counts    Tally // the policy behind the candidate
-	Reference Tally // the reference policy behind the candidate; zero without one
+	Reference Tally // the reference policy behind the candidate; zero without one, or if the objective does not say that it uses it
 }
 
 // level returns the level, or its default.
@@ -39,6 +42,12 @@ func (m Measure) level() float64 {
 		return m.Level
 	}
 	return 1 - defaultAlpha/defaultAttempts
+}
+
+// seeksFailures reports whether the objective says so of itself.
+func seeksFailures(o Objective) bool {
+	f, ok := o.(interface{ SeeksFailures() bool })
+	return ok && f.SeeksFailures()
 }
 
 // A Placement is where a candidate stands.
@@ -86,6 +95,20 @@ func (t Tally) Interval(level float64) (Band, error) {
 		return Band{}, fmt.Errorf("rigger: %d of %d passed: %w", t.Pass, t.Valid, err)
 	}
 	return Band(interval), nil
+}
+
+// newcombe is the lower end of the interval for the rate of high less that of low, made of the two Wilson intervals (Newcombe 1998, method
+// 10). It is -Inf without rollouts of both.
+func newcombe(high, low Tally, level float64) float64 {
+	h, err := high.Interval(level)
+	if err != nil {
+		return math.Inf(-1)
+	}
+	l, err := low.Interval(level)
+	if err != nil {
+		return math.Inf(-1)
+	}
+	return high.Rate() - low.Rate() - math.Hypot(high.Rate()-h.Lo, l.Hi-low.Rate())
 }
 
 // Learnability returns x(n-x)/(n(n-1)) for x passed out of n, the estimate of p(1-p) without bias, in [0, 0.5]; with fewer than two it is

@@ -22,7 +22,7 @@ const (
 	Paper
 	// PaperALFWorld is the rule of the released configuration for ALFWorld: a candidate is accepted if the success rate of its screening is
 	// at least 0.2 above that of the baseline, and tasks with a rate of 0.8 or more are left alone. It is an objective of its own, all
-	// candidates are to be easier, and a Decider is not asked.
+	// candidates are to be easier, a Decider is not asked, and RigInBand is an error.
 	PaperALFWorld
 	// Unchecked accepts every candidate that can be built, without a rollout, not even one of the baseline: to compare with.
 	Unchecked
@@ -70,8 +70,15 @@ type Options struct {
 	Budget Budget // of each task
 	// Rollout adjusts the episodes: Parallel, MaxTurns, timeouts and Reruns. Seed, Kind and Progress must be zero.
 	Rollout envharness.RolloutOptions
-	Journal *Journal // nil means that nothing is kept
+	// Journal keeps what is paid for; nil means that nothing is kept. It needs a Problem.Fingerprint, and a Designer with a method String()
+	// string, whose answers it keeps under that name: change the name when what is behind it changes. A function gets one in a struct:
+	//
+	//	type halver struct{ rigger.DesignerFunc }
+	//
+	//	func (halver) String() string { return "halver 1" }
+	Journal *Journal
 	// Progress is told what is done, on the goroutine of the caller. Nil means nobody asks.
+	// The last call of a run without an error says that all tasks are done.
 	Progress func(Progress)
 }
 
@@ -87,9 +94,9 @@ type Budget struct {
 // Progress says where a run is.
 type Progress struct {
 	Task, Tasks int    // tasks that are done, and all
-	ID          string // of the task at hand
+	ID          string // of the task at hand; empty when all are done
 	Attempt     int    // from 1; 0 for the baseline
-	Phase       string // "baseline", "design", "check", "screen", "confirm"
+	Phase       string // "baseline", "design", "check", "screen", "confirm"; empty when all are done
 	Done, Total int    // rollouts of the phase; those of a confirmation may end before Total
 }
 
@@ -121,7 +128,7 @@ type settings struct {
 	searchLimit int
 	axisCap     float64
 	registry    *components.Registry
-	reference   bool // there is a reference policy
+	reference   bool // there is a reference policy that the objective uses
 }
 
 // settle fills in the defaults of the options and checks all that can be checked without a rollout. The faults are joined.
@@ -131,7 +138,6 @@ func settle(p Problem, o *Options) (*settings, error) {
 	}
 	s := &settings{
 		Options: *o, alpha: defaultAlpha, searchLimit: defaultSearchLimit, axisCap: defaultAxisCap, registry: p.Registry,
-		reference: p.NewReference != nil,
 	}
 	var faults []error
 	within := func(name string, value *int, fallback, least, most int) {
@@ -176,10 +182,17 @@ func settle(p Problem, o *Options) (*settings, error) {
 	if s.Designer == nil {
 		s.Designer = &Rules{}
 	}
+	if _, named := s.Designer.(fmt.Stringer); s.Journal != nil && !named {
+		faults = append(faults, fmt.Errorf("rigger: Options.Journal is given, and the designer %T has no method String: its answers are kept "+
+			"under that name", s.Designer))
+	}
 	if s.registry == nil {
 		s.registry = components.Catalogue()
 	}
 	if s.Preset == PaperALFWorld {
+		if s.RigInBand {
+			faults = append(faults, fmt.Errorf("rigger: Options.RigInBand is set, and all candidates of %v are easier", s.Preset))
+		}
 		if s.Objective != nil {
 			faults = append(faults, fmt.Errorf("rigger: Options.Objective is given, and %v has one of its own", s.Preset))
 		}
@@ -188,13 +201,10 @@ func settle(p Problem, o *Options) (*settings, error) {
 	if s.Objective == nil {
 		s.Objective = Difficulty{}
 	}
-	if _, ok := asRegret(s.Objective); ok && !s.reference && s.Preset != Unchecked {
-		faults = append(faults, errors.New("rigger: Options.Objective is Regret, and Problem.NewReference is nil"))
-	}
-	faults = append(faults, checkRollout(s.Rollout), p.check(s.Seed))
+	faults = append(faults, checkRollout(s.Rollout), p.check(s.Seed), p.journalled(s.Journal))
 	err := errors.Join(faults...)
 	if err == nil {
-		err = s.checkObjective()
+		err = s.checkObjective(p)
 	}
 	if err != nil {
 		return nil, err

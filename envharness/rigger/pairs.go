@@ -36,9 +36,10 @@ type pairStep struct {
 }
 
 // WritePairs writes the pairs of tasks as JSON Lines, which the reader of trajectories of package skill takes: for each task, in order, the
-// shortest passed episode and then the longest failed one, as far as there are such.
+// shortest passed episode and then the longest failed one, as far as there are such; see [Pair]. The two lines of a task are what
+// skill.ReadTrajectories reads and skill.Contrast makes a skill of.
 //
-// A line has the id ("<task>/pass" or "<task>/fail"), task_id, task (the task in words if the world has it in Data["task"], else the
+// A line has the id ("<task>/<seed>/pass" or "<task>/<seed>/fail"), task_id, task (the task in words if the world has it in Data["task"], else the
 // first text that was shown), group (the family of the task), reward (the score of the verdict, 1 for a pass) and steps. A step has what
 // the policy said, the call it proposed, the text that came back, the message of a refusal if there is none, and whether it was refused.
 // What cannot be written as a call, because the arguments are no object or nested too deep, becomes the thought. The components that were
@@ -73,7 +74,7 @@ func WritePairs(w io.Writer, tasks []TaskReport) error {
 
 func pairEpisodeOf(t *envharness.Trace) pairEpisode {
 	e := pairEpisode{
-		ID: t.Task.ID + "/" + t.Verdict.Status.String(), TaskID: t.Task.ID, Task: t.Shown.Text, Group: t.Task.Family, Reward: t.Verdict.Score,
+		ID: fmt.Sprintf("%s/%d/%s", t.Task.ID, t.Seed, t.Verdict.Status), TaskID: t.Task.ID, Task: t.Shown.Text, Group: t.Task.Family, Reward: t.Verdict.Score,
 		Steps: make([]pairStep, 0, len(t.Turns)),
 	}
 	if task, ok := t.Shown.Data["task"].(string); ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,12 +31,12 @@ func TestWritePairs(t *testing.T) {
 		reason string
 	}{
 		{envharness.Trace{
-			Task: envharness.Task{ID: "t", Family: "f"}, Shown: envharness.Observation{Text: "a room", Data: map[string]any{"task": "Leave <it>."}},
+			Task: envharness.Task{ID: "t", Family: "f"}, Seed: 3, Shown: envharness.Observation{Text: "a room", Data: map[string]any{"task": "Leave <it>."}},
 			Turns: []envharness.TurnTrace{
 				{Said: "Out.", Proposed: call("go", `{"to":12345678901234567890}`), Shown: shows("a hall")},
 				{Proposed: call("wait", ""), Shown: shows("")},
 			}, Verdict: envharness.Verdict{Status: envharness.Pass, Score: 1},
-		}, `{"id":"t/pass","task_id":"t","task":"Leave <it>.","group":"f","reward":1,"steps":[` +
+		}, `{"id":"t/3/pass","task_id":"t","task":"Leave <it>.","group":"f","reward":1,"steps":[` +
 			`{"thought":"Out.","name":"go","args":{"to":12345678901234567890},"observation":"a hall"},{"name":"wait","args":{}}]}`,
 			"the task in words, every digit of an argument, no arguments"},
 		{envharness.Trace{Task: envharness.Task{ID: "t"}, Shown: envharness.Observation{Text: "a room"},
@@ -43,7 +44,7 @@ func TestWritePairs(t *testing.T) {
 				{Proposed: call("go", `{}`), Shown: refused("", "no way")},
 				{Proposed: call("go", `{}`), Shown: refused("still here", "no way")},
 			}, Verdict: envharness.Verdict{Status: envharness.Fail, Score: .25},
-		}, `{"id":"t/fail","task_id":"t","task":"a room","reward":0.25,"steps":[{"name":"go","args":{},"observation":"no way","err":true},` +
+		}, `{"id":"t/0/fail","task_id":"t","task":"a room","reward":0.25,"steps":[{"name":"go","args":{},"observation":"no way","err":true},` +
 			`{"name":"go","args":{},"observation":"still here","err":true}]}`, "refusals"},
 		{envharness.Trace{Task: envharness.Task{ID: "t"}, Turns: []envharness.TurnTrace{
 			{Said: "gibberish", Shown: refused("", "no action")},
@@ -55,7 +56,7 @@ func TestWritePairs(t *testing.T) {
 			{Proposed: call("go", `{}]`), Shown: shows("u")},
 			{Proposed: call("go", `{"a":"\"`+strings.Repeat("[", 95)+`"}`), Shown: shows("t")},
 		}, Verdict: envharness.Verdict{Status: envharness.Fail},
-		}, `{"id":"t/fail","task_id":"t","task":"","reward":0,"steps":[{"thought":"gibberish","observation":"no action","err":true},` +
+		}, `{"id":"t/0/fail","task_id":"t","task":"","reward":0,"steps":[{"thought":"gibberish","observation":"no action","err":true},` +
 			`{"thought":"go [1]","observation":"x"},{"thought":"So:\ngo ` + strings.ReplaceAll(deep, `"`, `\"`) + `","observation":"y"},` +
 			`{"thought":"{}","observation":"z"},{"name":"go","args":{"a":"` + strings.Repeat("{}}[", 50) + `\""},"observation":"w"},` +
 			`{"thought":"go null","observation":"v"},{"thought":"go {}]","observation":"u"},` +
@@ -93,14 +94,58 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// The pair of a task is the shortest success and the longest failure of baseline and screenings, and none of a confirmation.
+// The pair of a task is the shortest success and the longest failure behind one stack: the baseline, or the first attempt whose screening has
+// both. Nothing of a confirmation is in it.
 func TestPairs(t *testing.T) {
-	p := problem(t, 0)
-	p.NewPolicy = scripted(t, "11111"+"10101"+"000000000000000")
-	r := rig(t, p, quick(proposes(budget(7))))
-	pair := r.Tasks[0].Pair
-	if pair.Success == nil || pair.Success.Kind != "baseline" || len(pair.Success.Turns) != 5 || pair.Failure == nil || pair.Failure.Kind != "1/screen" ||
-		len(pair.Failure.Turns) != 7 || pair.Failure.Slot != 1 {
-		t.Errorf("%+v", pair)
+	none := "0000000000000"
+	for _, tt := range []struct {
+		outcomes string
+		want     string // kinds and slots of success and failure
+		reason   string
+	}{
+		{"11111" + "10101" + none, "1/screen 0, 1/screen 1", "the first screening has both"},
+		{"11110" + "00000" + "10101" + none, "baseline 0, baseline 4", "the baseline has both"},
+		{"11111" + "00000" + "10101" + none, "2/screen 0, 2/screen 1", "the second screening has both"},
+		{"11111" + "00000" + "00000", "baseline 0, none", "no stack has both"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("a row without a reason")
+		}
+		p := problem(t, 0)
+		p.NewPolicy = scripted(t, tt.outcomes)
+		o := quick(proposes(budget(7), budget(8)))
+		o.Attempts = 2
+		at := func(trace *envharness.Trace) string {
+			if trace == nil {
+				return "none"
+			}
+			return fmt.Sprint(trace.Kind, " ", trace.Slot)
+		}
+		pair := rig(t, p, o).Tasks[0].Pair
+		if got := at(pair.Success) + ", " + at(pair.Failure); got != tt.want {
+			t.Errorf("%s, want %s (%s)", got, tt.want, tt.reason)
+		}
+	}
+}
+
+// Tasks of equal id that differ by their seeds have lines with other ids.
+func TestPairIDs(t *testing.T) {
+	p := problem(t, 7)
+	p.Tasks = []envharness.Task{{ID: hand.ID, Seed: new(uint64(1))}, {ID: hand.ID, Seed: new(uint64(2))}}
+	var out bytes.Buffer
+	if err := rigger.WritePairs(&out, rig(t, p, quick(proposes(budget(7)))).Tasks); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for _, line := range lines {
+		var e struct{ ID string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil || seen[e.ID] {
+			t.Errorf("%q a second time: %v", e.ID, err)
+		}
+		seen[e.ID] = true
+	}
+	if len(lines) < 2 {
+		t.Errorf("%d lines", len(lines))
 	}
 }

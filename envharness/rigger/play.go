@@ -43,8 +43,8 @@ type Play struct {
 // and Edges. The traces come back in the order of their slots, from 0 to N-1, and do not depend on Rollout.Parallel; those that
 // infrastructure spoilt are Invalid.
 //
-// Two rollouts with equal world, task, seeds, stack, Fingerprint, Name and slot are one in a journal. Faults of the arguments are joined;
-// any other error is one of the context or of the journal.
+// Two rollouts with equal world, task, seeds, stack, Fingerprint, Name and slot are one in a journal, so that an empty Fingerprint with a
+// Journal is a fault. Faults of the arguments are joined; any other error is one of the context or of the journal.
 func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.Trace, error) {
 	if o == nil {
 		o = &Options{}
@@ -63,6 +63,7 @@ func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.
 	if g.N < 1 {
 		faults = append(faults, fmt.Errorf("rigger: rollouts: N is %d, want at least 1", g.N))
 	}
+	faults = append(faults, p.journalled(o.Journal))
 	registry := p.Registry
 	if registry == nil {
 		registry = components.Catalogue()
@@ -81,7 +82,7 @@ func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.
 		return nil, err
 	}
 	t := &table{
-		world: p.World, about: key, task: seeded(g.Task, o.Seed), fingerprint: p.Fingerprint, seed: o.Seed,
+		world: p.World, about: key, registry: registry, task: seeded(g.Task, o.Seed), fingerprint: p.Fingerprint, seed: o.Seed,
 		kind: cmp.Or(g.Kind, envharness.KindExploration), options: o.Rollout, journal: o.Journal,
 	}
 	name := "play/" + g.Name // apart from those of Rig
@@ -94,7 +95,8 @@ func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.
 // A table is where the rollouts of one task are played.
 type table struct {
 	world       envharness.World
-	about       string          // hash of the description of the world
+	about       string // hash of the description of the world
+	registry    *components.Registry
 	task        envharness.Task // with its seed
 	fingerprint string
 	seed        uint64 // of the run
@@ -118,8 +120,8 @@ func (t *table) play(
 	}
 	var (
 		next    atomic.Int64 // the slot to take
-		results = make(chan result)
 		workers = min(max(t.options.Parallel, 1), n)
+		results = make(chan result, n+workers) // room for all: nobody waits for a reader that is gone, as after a panic in progress
 	)
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -223,11 +225,11 @@ func (t *table) key(name string, stack []envharness.Component, slot int) (key st
 			err = fmt.Errorf("rigger: panic in Spec: %v", p)
 		}
 	}()
-	specs := make([]envharness.ComponentSpec, len(stack))
-	for i, c := range stack {
-		specs[i] = c.Spec()
+	entries, err := t.registry.Entries(stack...) // with the versions of their kinds
+	if err != nil {
+		return "", fmt.Errorf("rigger: %w", err)
 	}
-	return journalKey("rollout", t.about, t.task, specs, t.fingerprint, name, slot, t.seed, t.options.MaxTurns)
+	return journalKey("rollout", t.about, t.task, entries, t.fingerprint, name, slot, t.seed, t.options.MaxTurns)
 }
 
 // kindOf returns the kind of the traces.

@@ -86,6 +86,10 @@ func TestRolloutsFaults(t *testing.T) {
 	p := problem(t, 7)
 	_, err := rigger.Rollouts(t.Context(), p, &rigger.Options{Rollout: envharness.RolloutOptions{Parallel: -1}},
 		rigger.Play{Reference: true, N: 0, Stack: []components.Entry{{Tag: "no_such"}}})
+	if _, err := rigger.Rollouts(t.Context(), rigger.Problem{World: p.World, NewPolicy: p.NewPolicy}, &rigger.Options{Journal: &rigger.Journal{}},
+		rigger.Play{Name: "x", Task: hand, N: 1}); err == nil || !strings.Contains(err.Error(), "Problem.Fingerprint is empty") {
+		t.Errorf("a journal that cannot tell policies apart: %v", err)
+	}
 	for _, want := range []string{"there is no policy", "Name is empty", "N is 0", "no_such", "must not be negative"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q in it", err, want)

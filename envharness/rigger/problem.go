@@ -20,12 +20,15 @@ type Problem struct {
 
 	// NewPolicy makes the policy of one rollout. All its randomness must come from rng, whose stream belongs to this rollout alone; a service
 	// that cannot be seeded may ignore it. It must be safe for concurrent use. The policy is a black box: it is shown turns, and that is all.
+	// An Act that fails for want of a service must return an error that wraps [envharness.ErrInfra], or it counts as a failure of the policy.
 	// One with a method Deterministic() bool that returns true is refused where the world is deterministic, as its rates are 0 or 1.
 	NewPolicy func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error)
-	// Fingerprint names the version of the policy. Rollouts in a [Journal] are used again for equal fingerprints only.
+	// Fingerprint names the version of the policy. Rollouts in a [Journal] are used again for equal fingerprints only; with a journal it must
+	// not be empty.
 	Fingerprint string
-	// NewReference makes policies of another kind, a stronger one, that [Regret] compares with; nil means that there is none. Wherever the
-	// policy is measured it is as well, as often. Its rollouts are journalled under the same Fingerprint.
+	// NewReference makes policies of another kind, a stronger one, that [Regret] compares with; nil means that there is none. If the objective
+	// uses it, it is measured wherever the policy is, as often; else it is never played. Its rollouts are journalled under the same
+	// Fingerprint.
 	NewReference func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error)
 
 	// Registry has the components that designers may use; nil means [components.Catalogue].
@@ -65,6 +68,14 @@ func (p Problem) check(seed uint64) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// journalled reports a policy of which a journal could not tell the versions apart.
+func (p Problem) journalled(j *Journal) error {
+	if j != nil && p.Fingerprint == "" {
+		return errors.New("rigger: there is a journal, and Problem.Fingerprint is empty: rollouts of another policy would be used again")
+	}
+	return nil
 }
 
 func checkWorld(w envharness.World) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -87,7 +88,7 @@ func designPrompt(b Brief) string {
 	p.WriteString(promptRules)
 	p.section("Reply")
 	p.WriteString("One JSON object of this JSON Schema, and nothing else:\n")
-	p.WriteString(designSchema(b.Direction) + "\nThe flaws, for target_flaw: " + noFlaw + " none")
+	p.WriteString(designSchema(b) + "\nThe flaws, for target_flaw: " + noFlaw + " none")
 	for _, id := range diagnosis.IDs() {
 		p.WriteString(", " + string(id) + " " + id.Name())
 	}
@@ -289,11 +290,11 @@ func attemptLine(a Attempt) any {
 	return line
 }
 
-func designSchema(d components.Direction) string {
+func designSchema(b Brief) string {
 	return `{"type":"object","additionalProperties":false,"required":["components","direction","target_flaw","rationale"],"properties":{` +
-		`"components":{"type":"array","maxItems":4,"items":{"type":"object","additionalProperties":false,"required":["tag","params"],` +
+		`"components":{"type":"array","maxItems":` + strconv.Itoa(b.most()) + `,"items":{"type":"object","additionalProperties":false,"required":["tag","params"],` +
 		`"properties":{"tag":{"type":"string"},"params":{"type":"object"}}}},` +
-		`"direction":{"const":"` + d.String() + `"},"target_flaw":{"enum":` + compact(flawNames()) + `},` +
+		`"direction":{"const":"` + b.Direction.String() + `"},"target_flaw":{"enum":` + compact(flawNames()) + `},` +
 		`"rationale":{"type":"string","maxLength":1000}}}`
 }
 

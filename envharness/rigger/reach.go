@@ -58,8 +58,8 @@ func (s *settings) some(m Measure, n int) bool {
 }
 
 // checkObjective reports an objective that makes no sense, and one that no outcome of a screening or a confirmation could meet, whatever the
-// baseline is.
-func (s *settings) checkObjective() (err error) {
+// baseline is. It finds out whether the objective uses the reference policy of the problem.
+func (s *settings) checkObjective(p Problem) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("rigger: objective: panic: %v", p)
@@ -72,6 +72,12 @@ func (s *settings) checkObjective() (err error) {
 	}
 	if s.Preset == Unchecked {
 		return nil
+	}
+	if u, ok := s.Objective.(interface{ UsesReference() bool }); ok && u.UsesReference() {
+		if p.NewReference == nil {
+			return fmt.Errorf("rigger: Problem.NewReference is nil, and the objective uses it: %v", s.Objective)
+		}
+		s.reference = true
 	}
 	var screen, confirm bool
 	for x := range s.Baseline + 1 {

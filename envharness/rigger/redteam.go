@@ -4,9 +4,10 @@ import "fmt"
 
 // RedTeam asks for failures of a task that can be solved: it finds what a policy cannot cope with. It is ours.
 //
-// A screening must fail at the least rate. A confirmation must as well, and be no lucky streak: the lower end of Wilson's interval for the
-// failure rate, at the level of the attempt, must be above the failure rate of the baseline. So with 16 rollouts and 5 attempts at least 8
-// must fail, and at least 12 where the baseline passed 3 of 5. That the task can still be solved is for the oracle step of the gate, which no
+// A screening must fail at the least rate. A confirmation must as well, and be no lucky streak: the lower end of Newcombe's interval for the
+// failure rate less that of the baseline, as of [Regret], must be above 0 at the level of the attempt. So with 16 rollouts and 5 attempts at
+// least 11 must fail where the baseline passed 5 of 5, 13 where it passed 4, and 15 where it passed 3; a longer baseline makes that less, 8
+// where it passed 16 of 16. That the task can still be solved is for the oracle step of the gate, which no
 // harder candidate passes without a proof.
 //
 // Such tasks are marked in [Item].RedTeam, and training leaves them out unless told otherwise. What was found is no certificate that there is
@@ -38,9 +39,7 @@ func (r RedTeam) Place(m Measure) Placement {
 	if !m.Confirmed {
 		return Within
 	}
-	fails := Tally{m.Counts.Valid - m.Counts.Pass, m.Counts.Valid}
-	interval, err := fails.Interval(m.level())
-	if err != nil || m.Baseline.Valid < 1 || !(interval.Lo > 1-m.Baseline.Rate()+bandTolerance) {
+	if !(newcombe(m.Baseline, m.Counts, m.level()) > 0) {
 		return TooEasy
 	}
 	return Within
@@ -59,11 +58,5 @@ func (r RedTeam) String() string {
 	return fmt.Sprintf("failures of a task that can be solved, in at least %v of the episodes and more than without the change", r.least())
 }
 
-// isRedTeam finds a RedTeam, given as a value or by its address.
-func isRedTeam(o Objective) bool {
-	switch o.(type) {
-	case RedTeam, *RedTeam:
-		return true
-	}
-	return false
-}
+// SeeksFailures returns true: [Rig] marks what it accepts.
+func (RedTeam) SeeksFailures() bool { return true }

@@ -1,9 +1,6 @@
 package rigger
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Regret asks for a task that a reference policy passes more often than the policy does: it can be done, and there is something to learn.
 // It needs [Problem].NewReference.
@@ -39,7 +36,7 @@ func (r Regret) Place(m Measure) Placement {
 	}
 	within := r.Score(m) >= r.least()-bandTolerance
 	if within && m.Confirmed {
-		within = regretBound(m) > 0
+		within = newcombe(m.Reference, m.Counts, m.level()) > 0
 	}
 	switch {
 	case within:
@@ -48,20 +45,6 @@ func (r Regret) Place(m Measure) Placement {
 		return TooHard
 	}
 	return TooEasy
-}
-
-// regretBound is the lower end of Newcombe's interval.
-func regretBound(m Measure) float64 {
-	policy, err := m.Counts.Interval(m.level())
-	if err != nil {
-		return math.Inf(-1)
-	}
-	reference, err := m.Reference.Interval(m.level())
-	if err != nil {
-		return math.Inf(-1)
-	}
-	p, q := m.Counts.Rate(), m.Reference.Rate()
-	return q - p - math.Hypot(q-reference.Lo, policy.Hi-p)
 }
 
 // Score is the regret, in [-1, 1]; 0 without rollouts of both.
@@ -77,15 +60,5 @@ func (r Regret) String() string {
 	return fmt.Sprintf("a success rate of a reference policy that is at least %v above that of the policy", r.least())
 }
 
-// asRegret finds a Regret, given as a value or by its address.
-func asRegret(o Objective) (Regret, bool) {
-	switch o := o.(type) {
-	case Regret:
-		return o, true
-	case *Regret:
-		if o != nil {
-			return *o, true
-		}
-	}
-	return Regret{}, false
-}
+// UsesReference returns true: [Rig] plays the reference policy.
+func (Regret) UsesReference() bool { return true }

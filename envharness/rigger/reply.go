@@ -18,12 +18,10 @@ import (
 
 // Bounds of a reply.
 const (
-	maxReplyBytes      = 1 << 20
-	maxReplyDepth      = 100
-	maxReplyComponents = 4
-	maxRationale       = 1000 // bytes
-	maxLabel           = 60   // characters
-	maxDescription     = 500
+	maxReplyBytes  = 1 << 20
+	maxReplyDepth  = 100
+	maxLabel       = 60 // characters
+	maxDescription = 500
 )
 
 var fence = regexp.MustCompile("(?s)^```[A-Za-z0-9]*[ \t]*\r?\n(.*)\n[ \t]*```$")
@@ -129,8 +127,9 @@ func str(raw json.RawMessage, what string, most int) (string, error) {
 	return *s, nil
 }
 
-// decodeDesign reads a candidate for a direction. What it accepts the registry can build.
-func decodeDesign(data []byte, r *components.Registry, d components.Direction) (Candidate, error) {
+// decodeDesign reads a candidate for a brief. What it accepts the registry can build.
+func decodeDesign(data []byte, b Brief) (Candidate, error) {
+	r, d := b.Registry, b.Direction
 	o, err := object(data, "the reply", "components", "direction", "target_flaw", "rationale")
 	if err != nil {
 		return Candidate{}, err
@@ -139,8 +138,8 @@ func decodeDesign(data []byte, r *components.Registry, d components.Direction) (
 	if err := json.Unmarshal(o["components"], &list); err != nil || list == nil {
 		return Candidate{}, errors.New("components is no list")
 	}
-	if len(list) > maxReplyComponents {
-		return Candidate{}, fmt.Errorf("there are %d components, at most %d are allowed", len(list), maxReplyComponents)
+	if most := b.most(); len(list) > most {
+		return Candidate{}, fmt.Errorf("there are %d components, at most %d are allowed", len(list), most)
 	}
 	c := Candidate{Direction: d}
 	var errs []error
@@ -164,9 +163,9 @@ func decodeDesign(data []byte, r *components.Registry, d components.Direction) (
 	}
 	c.Flaw, err = decodeFlaw(o["target_flaw"])
 	errs = append(errs, err)
-	c.Rationale, err = str(o["rationale"], "rationale", maxRationale)
-	if errs = append(errs, err); len(c.Rationale) > maxRationale {
-		errs = append(errs, fmt.Errorf("rationale has %d bytes, at most %d are allowed", len(c.Rationale), maxRationale))
+	c.Rationale, err = str(o["rationale"], "rationale", mostRationale)
+	if errs = append(errs, err); len(c.Rationale) > mostRationale {
+		errs = append(errs, fmt.Errorf("rationale has %d bytes, at most %d are allowed", len(c.Rationale), mostRationale))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Candidate{}, err
@@ -187,7 +186,7 @@ func decodeComponent(raw json.RawMessage, what string, r *components.Registry) (
 	if err != nil {
 		return components.Entry{}, err
 	}
-	tag, err := str(o["tag"], "the tag of "+what, maxRationale)
+	tag, err := str(o["tag"], "the tag of "+what, mostRationale)
 	if err != nil {
 		return components.Entry{}, err
 	}

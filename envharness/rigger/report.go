@@ -1,9 +1,12 @@
 package rigger
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -16,6 +19,45 @@ type Report struct {
 	Tasks []TaskReport `json:"tasks"` // in the order of the problem
 	Items []Item       `json:"items"` // accepted, in the order in which they were
 	Cost  Cost         `json:"cost"`
+}
+
+// String says for people what became of each task: how the work on it ended, and each attempt in words.
+func (r *Report) String() string {
+	var b strings.Builder
+	for _, t := range r.Tasks {
+		fmt.Fprintf(&b, "%s: %s", t.Task.ID, t.Outcome)
+		if t.Reason != "" {
+			b.WriteString(", " + t.Reason)
+		}
+		if t.Baseline.Valid > 0 {
+			fmt.Fprintf(&b, "; baseline %v", t.Baseline.Tally)
+		}
+		b.WriteByte('\n')
+		for _, a := range t.Attempts {
+			fmt.Fprintf(&b, "  %d. %s: %s", a.Number, a.inWords(), a.Decision)
+			switch {
+			case a.Reason != "":
+				b.WriteString(", " + a.Reason)
+			case a.Confirm.Valid > 0:
+				fmt.Fprintf(&b, ", %v passed", a.Confirm)
+			case a.Screen.Valid > 0:
+				fmt.Fprintf(&b, ", %v passed", a.Screen)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// inWords says what was proposed.
+func (a Attempt) inWords() string {
+	words := a.Words
+	if len(words) == 0 { // it cannot be built
+		for _, e := range a.Candidate.Stack {
+			words = append(words, e.Tag)
+		}
+	}
+	return cmp.Or(strings.Join(words, "; "), "no candidate")
 }
 
 // An Outcome says how the work on a task ended.
@@ -46,14 +88,18 @@ type TaskReport struct {
 	Pair     Pair             `json:"-"`
 }
 
-// A Pair is the shortest passed and the longest failed rollout of a task, of the baseline and of all screenings: what skill induction
-// contrasts. One that there is not is nil. See [WritePairs].
+// A Pair is the shortest passed and the longest failed rollout of a task behind one and the same stack: what skill induction contrasts. It is
+// that of the baseline if both are there, else that of the first attempt whose screening has both, else what the baseline has. One that
+// there is not is nil. See [WritePairs].
 type Pair struct {
 	Success, Failure *envharness.Trace
 }
 
-// add takes traces into account. Of equally long ones the first stays.
-func (p *Pair) add(traces []envharness.Trace) {
+// complete reports whether both are there.
+func (p Pair) complete() bool { return p.Success != nil && p.Failure != nil }
+
+// pairOf finds the pair of rollouts of one stack. Of equally long ones the first is taken.
+func pairOf(traces []envharness.Trace) (p Pair) {
 	for i := range traces {
 		t := &traces[i]
 		switch n := turnsOf(t); {
@@ -63,6 +109,7 @@ func (p *Pair) add(traces []envharness.Trace) {
 			p.Failure = new(*t)
 		}
 	}
+	return p
 }
 
 // A Decision is what becomes of a candidate.
@@ -95,7 +142,9 @@ type Attempt struct {
 
 // An Item is an accepted change of a task.
 type Item struct {
-	Task      envharness.Task      `json:"task"` // with the seed that it was measured with
+	// Task is to be kept whole: its Seed, which it was measured with, also fixes what the components draw. With another seed the same stack
+	// makes another task.
+	Task      envharness.Task      `json:"task"`
 	Stack     []components.Entry   `json:"stack"`
 	Words     []string             `json:"words"`
 	Direction components.Direction `json:"direction"`
@@ -123,7 +172,7 @@ type Cost struct {
 	Checks    int `json:"checks,omitempty"`    // rollouts of policies that know nothing, which cost the world alone
 	Turns     int `json:"turns,omitempty"`     // of the policy and the reference
 	Tokens    int `json:"tokens,omitempty"`    // of the same, where a policy tells (envharness.Explainer)
-	Designs   int `json:"designs,omitempty"`   // calls of the designer
+	Designs   int `json:"designs,omitempty"`   // calls of Design and Decide; further calls of a model to repair a reply are not counted
 }
 
 // Rollouts returns the number of all rollouts of policy and reference.
@@ -151,6 +200,19 @@ func StackHash(r *components.Registry, stack []components.Entry) (string, error)
 	return hash, err
 }
 
+// registryKey is the part of keys of a journal that stands for the kinds of a registry, as a designer is told of them.
+func registryKey(r *components.Registry) (string, error) {
+	var told [][]string
+	for _, k := range r.Kinds() {
+		kind := []string{k.Tag, strconv.Itoa(k.Version), string(k.Axis), k.Direction.String(), k.About, k.Sound, string(k.Schema)}
+		for _, rung := range k.Ladder {
+			kind = append(kind, string(rung))
+		}
+		told = append(told, kind)
+	}
+	return journalKey("registry", told)
+}
+
 // canonical returns a stack as data, with all filled in, and its hash.
 func canonical(r *components.Registry, stack []envharness.Component) ([]components.Entry, string, error) {
 	entries, err := r.Entries(stack...)
@@ -168,12 +230,13 @@ func canonical(r *components.Registry, stack []envharness.Component) ([]componen
 // Components builds the stack of the item, innermost first, to train behind it. A nil registry means [components.Catalogue]; an item of
 // another one must be built from that.
 func (i Item) Components(r *components.Registry) ([]envharness.Component, error) {
+	from := "the registry that was given"
 	if r == nil {
-		r = components.Catalogue()
+		r, from = components.Catalogue(), "components.Catalogue, as no registry was given"
 	}
 	stack, err := r.Stack(i.Stack...)
 	if err != nil {
-		return nil, fmt.Errorf("rigger: item %q: %w", i.Task.ID, err)
+		return nil, fmt.Errorf("rigger: item %q, built from %s: %w", i.Task.ID, from, err)
 	}
 	return stack, nil
 }

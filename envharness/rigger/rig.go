@@ -32,8 +32,12 @@ func Rig(ctx context.Context, p Problem, o *Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	registry, err := registryKey(s.registry)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{
-		settings: s, problem: p, about: about, world: world, archive: archive{axes: make(map[envharness.Axis]int)},
+		settings: s, problem: p, about: about, world: world, kinds: registry, archive: archive{axes: make(map[envharness.Axis]int)},
 		at: Progress{Tasks: len(p.Tasks)},
 	}
 	report := &Report{Items: []Item{}}
@@ -47,6 +51,8 @@ func Rig(ctx context.Context, p Problem, o *Options) (*Report, error) {
 		report.Items = append(report.Items, items...)
 		report.Cost = report.Cost.plus(t.Cost)
 	}
+	r.at = Progress{Task: len(p.Tasks), Tasks: len(p.Tasks)}
+	r.tell()
 	return report, nil
 }
 
@@ -67,6 +73,7 @@ type run struct {
 	problem Problem
 	about   envharness.Description
 	world   string // hash of about
+	kinds   string // hash of what the registry says of its kinds
 	archive archive
 	at      Progress
 	before  int // rollouts of the phase that earlier calls of a player have done
@@ -99,7 +106,7 @@ func fatal(ctx context.Context, err error) bool {
 func (r *run) work(ctx context.Context, task envharness.Task) (TaskReport, []Item, error) {
 	j := &job{run: r, report: TaskReport{Task: task}}
 	j.table = &table{
-		world: r.problem.World, about: r.world, task: task, fingerprint: r.problem.Fingerprint, seed: r.Seed, options: r.Rollout,
+		world: r.problem.World, about: r.world, registry: r.registry, task: task, fingerprint: r.problem.Fingerprint, seed: r.Seed, options: r.Rollout,
 		journal: r.Journal, progress: func(_ string, done, total int) {
 			r.at.Done, r.at.Total = r.before+done, max(total, r.total)
 			r.tell()

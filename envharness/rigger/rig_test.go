@@ -55,13 +55,21 @@ func budget(turns int) rigger.Candidate {
 
 // proposes is a designer that proposes the candidates in order, and then none.
 func proposes(candidates ...rigger.Candidate) rigger.Designer {
-	return rigger.DesignerFunc(func(_ context.Context, b rigger.Brief) (rigger.Candidate, error) {
+	return named{rigger.DesignerFunc(func(_ context.Context, b rigger.Brief) (rigger.Candidate, error) {
 		if n := len(b.Attempts); n < len(candidates) {
 			return candidates[n], nil
 		}
 		return rigger.Candidate{}, nil
-	})
+	}), fmt.Sprint("proposes ", candidates)}
 }
+
+// named is a designer with a name.
+type named struct {
+	rigger.Designer
+	name string
+}
+
+func (n named) String() string { return n.name }
 
 // problem is one hand of game24.
 func problem(t testing.TB, most int) rigger.Problem {
@@ -307,9 +315,10 @@ func TestRigLoop(t *testing.T) {
 		{"does not transfer later", "00000" + "10101" + "a0a0a0a0a0a0a0a0", proposes(aid(t)), func(o *rigger.Options) { o.Transfer = true }, rigger.Exhausted,
 			"reject transfer", "5 5 16", "the passes of the confirmation count as well"},
 		{"needs no transfer", "00000" + "a0a0a" + "a0a0a0a0a0a0a0a0", proposes(aid(t)), nil, rigger.Accepted, "accept confirm", "5 5 16", "as it was not asked for"},
-		{"two of a kind", pass5 + half5 + half16 + half5 + half16, proposes(budget(7), budget(6), rigger.Candidate{Stack: budget(7).Stack, Flaw: "F01"}),
-			func(o *rigger.Options) { o.Attempts, o.Accept = 3, 2 }, rigger.Accepted, "accept confirm, reject novelty, accept confirm", "5 10 32",
-			"the second differs in strength alone, the third is for a flaw"},
+		{"two of a kind", pass5 + half5 + half16 + half5 + half16, proposes(budget(7), budget(6), rigger.Candidate{Stack: budget(7).Stack, Flaw: "F01"},
+			rigger.Candidate{Stack: budget(6).Stack, Flaw: "F01"}), func(o *rigger.Options) { o.Attempts, o.Accept = 4, 2 }, rigger.Accepted,
+			"accept confirm, reject novelty, reject novelty, accept confirm", "5 10 32",
+			"the second differs in strength alone, the third in its flaw alone, the fourth in both"},
 		{"one is enough", pass5 + half5 + half16, proposes(budget(7), aid(t)), func(o *rigger.Options) { o.Attempts = 2 }, rigger.Accepted, "accept confirm",
 			"5 5 16", "the attempts end with the first"},
 		{"easier the wrong way", "11000" + half5 + "0000000000000000", proposes(aid(t)), func(o *rigger.Options) {

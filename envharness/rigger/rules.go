@@ -29,8 +29,12 @@ import (
 // one; without a rung that was not tried before, and in all other cases, the next candidate follows. After the last one there is none.
 // A policy that runs into limits (F08) is never given a component of the budget axis to make a task harder.
 //
-// The table, the ladders and the order are ours. Never proposed are a start_patch, as which values a start may have is known to the world
-// alone, and block for F19, in whose place a call_cap admits a write as often as a solution makes it.
+// The kinds of the caller's own come after all of the catalogue's: with the usual five attempts they are seldom reached. To have them
+// proposed use a registry of them alone; kinds of the catalogue that it has not are left out.
+//
+// The table, the ladders and the order are ours. Never proposed are start_patch, as which values a start may have is known to the world
+// alone; obs_noise, as a policy can do nothing about it; the chain; and what has no ladder and is not in the table. For F19 a call_cap, which
+// admits a write as often as a solution makes it, is in the place of a block.
 type Rules struct{}
 
 // String returns "rules".

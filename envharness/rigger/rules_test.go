@@ -102,6 +102,9 @@ func TestRulesRemedies(t *testing.T) {
 				var got []string
 				for c := design(t, b); c.Flaw == tt.flaw && len(c.Stack) == 1; c = design(t, b) {
 					got = append(got, c.Stack[0].Tag)
+					if k, _ := components.Catalogue().Kind(c.Stack[0].Tag); k.Direction&row.direction == 0 {
+						t.Errorf("%s is %v, which the gate refuses where the task is to become %v", k.Tag, k.Direction, row.direction)
+					}
 					b = attempt(b, c, rigger.Reject)
 				}
 				if got := strings.Join(got, " "); got != row.want {

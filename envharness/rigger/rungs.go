@@ -9,6 +9,7 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
 	"github.com/throughline-go/throughline/envharness/rigger/diagnosis"
+	"github.com/throughline-go/throughline/envharness/rigger/internal/schema"
 	"github.com/throughline-go/throughline/internal/jsonpointer"
 )
 
@@ -497,7 +498,7 @@ func (c *clues) driftRungs(diagnosis.Flaw) []json.RawMessage {
 	var all []argument
 	for _, name := range c.wayTools() {
 		t, _ := c.tool(name)
-		args := properties(t.Schema)
+		args := schema.Arguments(t.Schema)
 		for _, arg := range args {
 			to := arg + "_v2"
 			if !slices.Contains(args, to) {
@@ -519,37 +520,6 @@ func (c *clues) driftRungs(diagnosis.Flaw) []json.RawMessage {
 		out = append(out, components.SchemaDrift{Tools: tools}.Spec().Params)
 	}
 	return out
-}
-
-// properties returns the names of the arguments of a schema whose arguments can be changed one by one, sorted; none for any other, see
-// [components.SchemaDrift].
-func properties(schema json.RawMessage) []string {
-	var s map[string]json.RawMessage
-	var args map[string]json.RawMessage
-	if json.Unmarshal(schema, &s) != nil || json.Unmarshal(s["properties"], &args) != nil {
-		return nil
-	}
-	plain := []string{"title", "description", "$schema", "$id", "$comment", "$defs", "definitions", "properties"}
-	for k, v := range s {
-		ok := slices.Contains(plain, k)
-		switch k {
-		case "type":
-			ok = string(v) == `"object"`
-		case "additionalProperties":
-			ok = string(v) == "true" || string(v) == "false"
-		case "required":
-			var required []string
-			ok = json.Unmarshal(v, &required) == nil
-			for _, name := range required {
-				_, there := args[name]
-				ok = ok && there
-			}
-		}
-		if !ok {
-			return nil
-		}
-	}
-	return slices.Sorted(maps.Keys(args))
 }
 
 // takesNothing reports whether a tool of this schema can be called without arguments.

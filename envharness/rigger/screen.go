@@ -38,24 +38,25 @@ func (s *settings) rule(m Measure, traces []envharness.Trace, proven bool) rulin
 		return ruling{Accept, nil, ""}
 	case place == TooEasy:
 		return ruling{Refine, &Refinement{Harder: true}, fmt.Sprintf("%v passed: too easy", m.Counts)}
-	case m.Counts.Pass > 0:
-		return ruling{Refine, &Refinement{}, fmt.Sprintf("%v passed: too hard", m.Counts)}
-	case !proven:
+	case m.Counts.Pass == 0 && !proven:
 		return ruling{Reject, nil, fmt.Sprintf("%v passed, and nobody else is known to", m.Counts)}
 	}
 	ended := 0
 	for i := range traces {
-		if traces[i].Verdict.Status != envharness.Invalid && byBudget(traces[i].End) {
+		if m.Counts.Pass == 0 && traces[i].Verdict.Status != envharness.Invalid && byBudget(traces[i].End) {
 			ended++
 		}
 	}
+	r := ruling{Refine, &Refinement{}, fmt.Sprintf("%v passed: too hard", m.Counts)}
 	if float64(ended) > budgetShare*float64(m.Counts.Valid) {
-		return ruling{Refine, &Refinement{RelaxBudgets: true}, fmt.Sprintf("%v passed: too hard; %d ended by a budget", m.Counts, ended)}
+		r.refine.RelaxBudgets = true
+		r.reason += fmt.Sprintf("; %d ended by a budget", ended)
 	}
-	return ruling{Refine, &Refinement{}, fmt.Sprintf("%v passed: too hard", m.Counts)}
+	return r
 }
 
-// heed joins the ruling with the decision of a Decider: in the paper's preset that is final, behind the gate both must accept.
+// heed joins the ruling with the decision of a Decider: in the paper's preset that is final, behind the gate both must accept, and none is
+// asked about what is rejected.
 func (s *settings) heed(r ruling, decided Decision, m Measure) ruling {
 	switch decided {
 	case Accept:
@@ -65,9 +66,6 @@ func (s *settings) heed(r ruling, decided Decision, m Measure) ruling {
 		return ruling{Accept, nil, "the designer accepts"}
 	case Refine:
 		if r.decision == Refine {
-			return r
-		}
-		if r.decision == Reject && s.Preset == Gated {
 			return r
 		}
 		// It is in its place, or hopeless by the rule: away from the nearer end.

@@ -24,13 +24,14 @@ import (
 // Where it finds nothing it proves nothing: situations are told apart by the state of the base and by what is shown, not by what components
 // remember, calls that are not listed are left out, and so are those after which the oracle's plan does not fit into the turns left, though
 // a shorter one might.
-func (in *inspector) search(ctx context.Context, stack []envharness.Component, seen *[]string) (solution, error) {
-	s := &explorer{stack: stack, limit: in.searchLimit, known: make(map[[sha256.Size]byte]bool)}
-	clock, err := in.clock(ctx)
-	if err != nil {
+func (in *inspector) search(ctx context.Context, stack []envharness.Component) (solution, error) {
+	s := &searcher{stack: stack, limit: in.searchLimit, known: make(map[[sha256.Size]byte]bool)}
+	if err := again(ctx, in.reruns(), func() (err error) {
+		s.clock, err = in.clock(ctx)
+		return err
+	}); err != nil {
 		return solution{}, err
 	}
-	s.clock = clock
 	s.open = ways{{}}
 	for len(s.open) > 0 && s.visited+len(s.open[0].calls) < s.limit {
 		s.way, _ = heap.Pop(&s.open).(way)
@@ -42,20 +43,23 @@ func (in *inspector) search(ctx context.Context, stack []envharness.Component, s
 			return proven(fmt.Sprintf("a search of %d states", s.visited), &trace), nil
 		}
 		if s.failed != nil {
-			*seen = append(*seen, fmt.Sprintf("a search of %d states: %v", s.visited, s.failed))
-			return solution{result: Unproven}, nil
+			return solution{result: Unproven, reason: fmt.Sprintf("a search of %d states: %v", s.visited, s.failed)}, nil
 		}
 	}
-	*seen = append(*seen, fmt.Sprintf("a search of %d states found nothing", s.visited))
-	return solution{result: Unproven}, nil
+	return solution{result: Unproven, reason: fmt.Sprintf("a search of %d states found nothing", s.visited)}, nil
 }
 
 // episode plays the present way.
-func (s *explorer) episode(ctx context.Context, in *inspector) (envharness.Trace, error) {
+func (s *searcher) episode(ctx context.Context, in *inspector) (envharness.Trace, error) {
 	var shadows shadows
 	defer shadows.close()
-	return in.trial(ctx, s.stack, witnessed(in.world, func() *deeds { return s.deeds }), func() envharness.Policy {
-		s.visited++
+	open, visited, found := slices.Clone(s.open), s.visited, s.found
+	s.fresh = nil
+	return in.shadowed(ctx, s.stack, func() *deeds { return s.deeds }, func() error { return s.failed }, func() envharness.Policy {
+		for _, key := range s.fresh { // of an attempt that infrastructure spoilt
+			delete(s.known, key)
+		}
+		s.open, s.visited, s.found, s.fresh = slices.Clone(open), visited+1, found, nil
 		s.deeds, s.made, s.before = new(deeds), nil, 0
 		s.shadow, s.failed = shadows.open(ctx, in)
 		return envharness.PolicyFunc(s.act)
@@ -84,8 +88,8 @@ func (w *ways) Pop() any {
 	return x
 }
 
-// An explorer is the policy of a search.
-type explorer struct {
+// A searcher is the policy of a search.
+type searcher struct {
 	stack   []envharness.Component
 	limit   int
 	clock   map[string]bool // fields of the state that change without anything being done
@@ -94,7 +98,8 @@ type explorer struct {
 	visited int
 	found   int // ways
 
-	way    way // of this episode
+	way    way                 // of this episode
+	fresh  [][sha256.Size]byte // situations that it was the first in
 	deeds  *deeds
 	shadow *shadow
 	made   []envharness.Action // calls of this episode
@@ -103,7 +108,7 @@ type explorer struct {
 }
 
 // act makes the calls of the way, and then the best ones.
-func (s *explorer) act(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
+func (s *searcher) act(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
 	if s.failed != nil {
 		return envharness.Action{}, envharness.ErrStop
 	}
@@ -123,13 +128,14 @@ func (s *explorer) act(ctx context.Context, t envharness.Turn) (envharness.Actio
 	key, err := s.situation(ctx, t)
 	if err == nil && !s.known[key] {
 		s.known[key] = true
+		s.fresh = append(s.fresh, key)
 		return s.best(ctx, t)
 	}
 	s.failed = err
 	return envharness.Action{}, envharness.ErrStop
 }
 
-func (s *explorer) make(a envharness.Action) envharness.Action {
+func (s *searcher) make(a envharness.Action) envharness.Action {
 	s.visited++
 	s.before = s.deeds.count()
 	s.made = append(s.made, a)
@@ -137,7 +143,7 @@ func (s *explorer) make(a envharness.Action) envharness.Action {
 }
 
 // best makes the best call from here and keeps the others for later.
-func (s *explorer) best(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
+func (s *searcher) best(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
 	type option struct {
 		call envharness.Action
 		left int
@@ -205,7 +211,7 @@ func (s *explorer) best(ctx context.Context, t envharness.Turn) (envharness.Acti
 }
 
 // situation is what two ways may have in common: the state of the base, or without one the raw observation, and what is shown.
-func (s *explorer) situation(ctx context.Context, t envharness.Turn) (key [sha256.Size]byte, err error) {
+func (s *searcher) situation(ctx context.Context, t envharness.Turn) (key [sha256.Size]byte, err error) {
 	var state any = s.shadow.raw
 	if s.shadow.stater != nil {
 		raw, err := s.shadow.stater.State(ctx)

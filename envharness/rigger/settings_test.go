@@ -1,14 +1,17 @@
 package rigger_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/pprof"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,6 +61,15 @@ func TestRigFaults(t *testing.T) {
 			o.Objective, o.Preset = rigger.RedTeam{}, rigger.PaperALFWorld
 		},
 			"Options.Objective is given", "the preset has its own"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Preset, o.RigInBand = rigger.PaperALFWorld, true }, "Options.RigInBand is set",
+			"half of these would have to be harder"},
+		{func(p *rigger.Problem, o *rigger.Options) { p.Fingerprint, o.Journal = "", &rigger.Journal{} }, "Problem.Fingerprint is empty",
+			"rollouts of another policy would be used again"},
+		{func(_ *rigger.Problem, o *rigger.Options) {
+			o.Journal, o.Designer = &rigger.Journal{}, rigger.DesignerFunc(func(context.Context, rigger.Brief) (rigger.Candidate, error) {
+				return budget(7), nil
+			})
+		}, "the designer rigger.DesignerFunc has no method String", "all functions are of one type"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.Objective = panicking{} }, "objective: panic", "a panic is an error"},
 	} {
 		if tt.reason == "" {
@@ -231,7 +243,7 @@ func TestRigProgress(t *testing.T) {
 			last = now
 		}
 		rig(t, p, o)
-		want := []string{"0 baseline 0", "0 design 1", "0 check 1", "0 screen 1", "0 confirm 1"}
+		want := []string{"0 baseline 0", "0 design 1", "0 check 1", "0 screen 1", "0 confirm 1", "2  0"}
 		if d := cmp.Diff(want, phases); d != "" {
 			t.Errorf("%d at once (-want +got)\n%s", parallel, d)
 		}
@@ -245,6 +257,136 @@ func TestRigProgress(t *testing.T) {
 	}()
 	_, _ = rigger.Rig(t.Context(), p, o)
 	t.Error("a panic of the caller was swallowed")
+}
+
+// Objectives around others.
+type (
+	louder struct{ rigger.RedTeam }
+	keener struct{ rigger.Regret }
+)
+
+// A reference that the objective does not use is never played.
+func TestRigSparesReference(t *testing.T) {
+	p := problem(t, 0)
+	p.NewPolicy = scripted(t, "11111"+"10101"+"1010101010101010")
+	p.NewReference = func(envharness.Task, *rand.Rand) (envharness.Policy, error) {
+		t.Error("it was played")
+		return nil, errors.New("it was played")
+	}
+	o := quick(proposes(budget(7)))
+	o.Budget.Rollouts = 26
+	if r := rig(t, p, o); len(r.Items) != 1 || r.Cost.Reference > 0 {
+		t.Errorf("%v%+v", r, r.Cost)
+	}
+}
+
+// What makes infrastructure fail is told, wherever it does.
+func TestRigTellsTheCause(t *testing.T) {
+	for _, tt := range []struct {
+		good   int // policies that are made
+		want   string
+		reason string
+	}{
+		{0, "3,3,8,8: infra, infrastructure failed: 0 of 5 rollouts of the policy could be judged: ", "the baseline"},
+		{5, "reject, infrastructure failed: 0 of 5 rollouts of the policy could be judged: ", "the screening"},
+		{10, "reject, the confirmation: infrastructure failed: 0 of 13 rollouts of the policy could be judged: ", "the confirmation"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("a row without a reason")
+		}
+		p := problem(t, 0)
+		inner := scripted(t, "11111"+"10101")
+		made := 0
+		p.NewPolicy = func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
+			if made++; made > tt.good {
+				return nil, errors.New("no key for the service")
+			}
+			return inner(task, rng)
+		}
+		o := quick(proposes(budget(7)))
+		o.Rollout.Reruns, o.Attempts = new(0), 1
+		got := rig(t, p, o).String()
+		_, after, found := strings.Cut(got, tt.want)
+		if line, _, _ := strings.Cut(after, "\n"); !found || !strings.Contains(line, "no key for the service") {
+			t.Errorf("%s\nwant %q and the cause (%s)", got, tt.want, tt.reason)
+		}
+	}
+}
+
+// unplanned is an environment whose oracle finds nothing.
+type unplanned struct{ envharness.Environment }
+
+func (u unplanned) Unwrap() envharness.Environment { return u.Environment }
+
+func (unplanned) Plan(context.Context) ([]envharness.Action, error) {
+	return nil, envharness.ErrNotProven
+}
+
+// Where nobody knows a way there is nothing to make a scaffold of, which is told; where there is a plan, the designer has just nothing to say.
+func TestRigWithoutAWay(t *testing.T) {
+	for _, tt := range []struct {
+		world  envharness.World
+		plays  string
+		told   bool
+		reason string
+	}{
+		{worldOf(func(e envharness.Environment) envharness.Environment { return unplanned{e} }), "00000", true, "no pass and no plan"},
+		{worldOf(func(e envharness.Environment) envharness.Environment { return unplanned{e} }), "00001", false, "a pass"},
+		{worldOf(func(e envharness.Environment) envharness.Environment { return e }), "00000", false, "a plan"},
+		{worldOf(func(e envharness.Environment) envharness.Environment { return unplanned{e} }), "11111", false, "harder"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("a row without a reason")
+		}
+		p := problem(t, 0)
+		p.World, p.NewPolicy = tt.world, scripted(t, tt.plays)
+		task := rig(t, p, quick(proposes())).Tasks[0]
+		if task.Outcome != rigger.NoCandidate || strings.Contains(task.Reason, "envharness.Oracle") != tt.told {
+			t.Errorf("%s: %s (%s)", task.Outcome, task.Reason, tt.reason)
+		}
+	}
+}
+
+// Design and Decide are both paid.
+func TestRigCountsDecisions(t *testing.T) {
+	p := problem(t, 0)
+	p.NewPolicy = scripted(t, "11111"+"00000"+"10101")
+	o := quick(chatty{proposes(budget(7), budget(8)), says(rigger.Refine)})
+	o.Preset, o.Attempts = rigger.Paper, 2
+	if r := rig(t, p, o); r.Cost.Designs != 4 {
+		t.Errorf("%v%+v", r, r.Cost)
+	}
+}
+
+// A panic of the caller's own Progress leaves no worker behind: one that did would end the test.
+func TestProgressPanics(t *testing.T) {
+	for _, parallel := range []int{1, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			p, o := problem(t, 7), quick(proposes())
+			o.Rollout.Parallel = parallel
+			o.Progress = func(now rigger.Progress) {
+				if now.Done == 1 {
+					panic("the caller's own")
+				}
+			}
+			func() {
+				defer func() {
+					if got := recover(); got != "the caller's own" {
+						t.Errorf("%v", got)
+					}
+				}()
+				_, _ = rigger.Rig(t.Context(), p, o)
+			}()
+			synctest.Wait()
+			var stacks bytes.Buffer
+			if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(stacks.String(), "created by github.com/throughline-go/throughline/envharness/rigger.(*table).play"); n > 0 {
+				t.Errorf("%d at once: %d workers are left", parallel, n)
+			}
+		})
+	}
 }
 
 // Other objectives, by the outcomes of rollouts.
@@ -261,11 +403,14 @@ func TestRigObjectives(t *testing.T) {
 	}{
 		{"red team", rigger.RedTeam{}, "11111" + "00000" + "0000000000000000", "", rigger.Accepted, 1, "all fail, and the oracle passes"},
 		{"red team by address", &rigger.RedTeam{}, "11111" + "00000" + "0000000000000000", "", rigger.Accepted, 1, "the same"},
+		{"red team within another", louder{}, "11111" + "00000" + "0000000000000000", "", rigger.Accepted, 1, "the mark stays"},
 		{"red team by luck", rigger.RedTeam{}, "11111" + "00011" + "1111111111000000", "", rigger.NoCandidate, 0, "6 failures of 16 are too few"},
 		{"red team fails already", rigger.RedTeam{}, "10000", "", rigger.InBand, 0, "failures need not be found"},
 		{"learnability", rigger.Learnability{}, "11111" + "10000" + "1111000000000000", "", rigger.Accepted, 4 * 12. / (16 * 15), "1 of 5 and 4 of 16 do"},
 		{"learnability is low", rigger.Learnability{}, "11111" + "10000" + "1110000000000000", "", rigger.NoCandidate, 0, "3 of 16 does not"},
 		{"regret", rigger.Regret{}, "11111" + "10101" + half, "11111" + "11111" + "1111111111111111", rigger.Accepted, .5, "16 less 8 of 16"},
+		{"regret within another", keener{}, "11111" + "10101" + half, "11111" + "11111" + "1111111111111111", rigger.Accepted, .5,
+			"the reference is played for it as well"},
 		{"regret is low", rigger.Regret{}, "11111" + "10101" + half, "11111" + "11111" + "1111111111000000", rigger.NoCandidate, 0, "10 less 8 of 16"},
 		{"regret already", rigger.Regret{}, "10100", "11111", rigger.InBand, 0, "0.6 on the unmodified task"},
 		{"reference fails", rigger.Regret{}, "11111", "1111i", rigger.Infra, 0, "a reference that cannot be judged"},

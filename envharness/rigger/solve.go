@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -25,13 +24,13 @@ import (
 // An oracle that proves that the base cannot be solved from the start refutes the candidate, as no component can change what the base does.
 // Else nothing was shown; that fails a candidate that is to be harder, and is let through for one that is to be easier.
 func (in *inspector) oracle(ctx context.Context, d components.Direction, found *inspection) (StepResult, error) {
-	s, err := in.solve(ctx, found.stack)
+	s, err := once(in.solutions, found.key, func() (solution, error) { return in.solve(ctx, found.stack) })
 	if err != nil {
 		return StepResult{}, err
 	}
 	step := StepResult{Step: StepOracle, Result: s.result, Reason: s.reason}
 	if s.result == Passed {
-		found.proven, found.proof, found.least = true, s.proof, len(s.proof)
+		found.proven = true
 	} else if s.result == Unproven && d != components.Easier {
 		step.Result, step.Reason = Failed, "not proven to be solvable: "+s.reason
 	}
@@ -40,31 +39,61 @@ func (in *inspector) oracle(ctx context.Context, d components.Direction, found *
 
 // A solution is what is known of whether a stack can be passed.
 type solution struct {
-	result Result // Passed, Failed if it was refuted, or Unproven
-	reason string
+	result Result              // Passed, Failed if it was refuted, or Unproven
+	reason string              // of one way that is not proven, how it ended
 	proof  []envharness.Action // calls of the episode that passed, one a turn
 }
 
 // solve looks for an episode that passes.
 func (in *inspector) solve(ctx context.Context, stack []envharness.Component) (solution, error) {
-	var seen []string // what was seen on the ways that led nowhere
-	if s, err := in.pursue(ctx, stack, "the oracle", nil, &seen); err != nil || s.result != Unproven {
+	s, err := in.pursue(ctx, stack, "the oracle", nil)
+	if err != nil || s.result != Unproven {
 		return s, err
 	}
+	seen := []string{"the oracle " + s.reason} // on the ways that led nowhere
+	if !in.plans {
+		seen[0] = "the world has no oracle"
+	}
+	slots := make(map[string][]int) // of the rollouts that passed, by why what they did does not
+	var whys []string
+	tried := make(map[string]string) // why, by calls
 	for i := range in.baseline {
-		if t := &in.baseline[i]; t.Verdict.Status == envharness.Pass {
-			way := fmt.Sprintf("what passed in rollout %d of the unmodified task", t.Slot)
-			if s, err := in.pursue(ctx, stack, way, carriedOut(t), &seen); err != nil || s.result != Unproven {
+		t := &in.baseline[i]
+		if t.Verdict.Status != envharness.Pass {
+			continue
+		}
+		calls := carriedOut(t)
+		why, known := tried[textOf(calls)]
+		if !known {
+			if s, err = in.pursue(ctx, stack, passedIn(t.Slot), calls); err != nil || s.result != Unproven {
 				return s, err
 			}
+			why = s.reason
+			tried[textOf(calls)] = why
 		}
+		if slots[why] == nil {
+			whys = append(whys, why)
+		}
+		slots[why] = append(slots[why], t.Slot)
+	}
+	for _, why := range whys {
+		seen = append(seen, passedIn(slots[why]...)+" "+why)
 	}
 	if in.searchLimit > 0 {
-		if s, err := in.search(ctx, stack, &seen); err != nil || s.result != Unproven {
+		if s, err = in.search(ctx, stack); err != nil || s.result != Unproven {
 			return s, err
 		}
+		seen = append(seen, s.reason)
 	}
 	return solution{result: Unproven, reason: strings.Join(seen, "; ")}, nil
+}
+
+// passedIn names what the policy did in rollouts that passed.
+func passedIn(slots ...int) string {
+	if len(slots) == 1 {
+		return fmt.Sprintf("what passed in rollout %d of the unmodified task", slots[0])
+	}
+	return fmt.Sprintf("what passed in rollouts %s of the unmodified task", strings.Join(strings.Fields(strings.Trim(fmt.Sprint(slots), "[]")), ", "))
 }
 
 // proposals returns the calls of a policy, one a turn.
@@ -85,14 +114,14 @@ func proven(way string, t *envharness.Trace) solution {
 }
 
 // ending says how an episode that did not pass came to its end.
-func ending(way string, t *envharness.Trace) string {
+func ending(t *envharness.Trace) string {
 	switch {
 	case t.Verdict.Status == envharness.Invalid:
-		return fmt.Sprintf("%s: %s", way, cmp.Or(t.Cause, t.Verdict.Reason))
+		return "could not be judged: " + cmp.Or(t.Cause, t.Verdict.Reason)
 	case t.End == envharness.EndAgentStop:
-		return fmt.Sprintf("%s knew no way on after %d turns", way, len(t.Turns))
+		return fmt.Sprintf("knew no way on after %d turns", len(t.Turns))
 	}
-	return fmt.Sprintf("%s did not pass in %d turns, the end was %s", way, len(t.Turns), t.End)
+	return fmt.Sprintf("did not pass in %d turns, the end was %s", len(t.Turns), t.End)
 }
 
 // outwards returns the call that a policy has to make at the outer side of a stack so that an action comes out at its inner side.
@@ -139,17 +168,14 @@ const (
 )
 
 // pursue plays an episode in which a plan is followed. Without a fixed one it is the oracle's.
-func (in *inspector) pursue(
-	ctx context.Context, stack []envharness.Component, way string, fixed []envharness.Action, seen *[]string,
-) (solution, error) {
+func (in *inspector) pursue(ctx context.Context, stack []envharness.Component, way string, fixed []envharness.Action) (solution, error) {
 	if fixed == nil && !in.plans {
-		*seen = append(*seen, "the world has no oracle")
 		return solution{result: Unproven}, nil
 	}
 	var shadows shadows
 	defer shadows.close()
 	var p *pursuit // of the present attempt
-	trace, err := in.trial(ctx, stack, witnessed(in.world, func() *deeds { return p.deeds }), func() envharness.Policy {
+	trace, err := in.shadowed(ctx, stack, func() *deeds { return p.deeds }, func() error { return p.failed }, func() envharness.Policy {
 		p = &pursuit{stack: stack, deeds: new(deeds), fixed: fixed != nil, plan: slices.Clone(fixed), asked: make(map[string]int)}
 		p.shadow, p.failed = shadows.open(ctx, in)
 		return envharness.PolicyFunc(p.act)
@@ -162,11 +188,9 @@ func (in *inspector) pursue(
 	case p.refuted:
 		return solution{result: Failed, reason: way + " proves that there is no solution from the start"}, nil
 	case p.failed != nil:
-		*seen = append(*seen, fmt.Sprintf("%s: %v", way, p.failed))
-	default:
-		*seen = append(*seen, ending(way, &trace))
+		return solution{result: Unproven, reason: fmt.Sprintf("knew no way on: %v", p.failed)}, nil
 	}
-	return solution{result: Unproven}, nil
+	return solution{result: Unproven, reason: ending(&trace)}, nil
 }
 
 // act makes the next call. What was refused is asked for again, as most refusals pass: a need of it that is not met is met first, if the
@@ -275,7 +299,7 @@ func (p *pursuit) fulfil(a envharness.Action) bool {
 		return false
 	}
 	n := p.needs[len(p.needs)-1]
-	if !fits(n.match, outwards(p.stack[:n.level], a)) {
+	if !n.match.Fits(outwards(p.stack[:n.level], a)) {
 		return false
 	}
 	p.needs = p.needs[:len(p.needs)-1]
@@ -304,7 +328,7 @@ func (p *pursuit) refusal(ctx context.Context) {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(required), func(m components.Match) bool {
-			return slices.ContainsFunc(p.done, func(b envharness.Action) bool { return fits(m, outwards(p.stack[:level], b)) })
+			return slices.ContainsFunc(p.done, func(b envharness.Action) bool { return m.Fits(outwards(p.stack[:level], b)) })
 		})
 		if len(missing) == 0 { // it was done, and no longer counts
 			missing = required
@@ -327,13 +351,13 @@ func (p *pursuit) options(ctx context.Context, level int, m components.Match) []
 	}
 	var found []option
 	add := func(call envharness.Action, left int) {
-		if fits(m, call) && !slices.ContainsFunc(found, func(o option) bool { return sameCall(o.call, call) }) {
+		if m.Fits(call) && !slices.ContainsFunc(found, func(o option) bool { return sameCall(o.call, call) }) {
 			found = append(found, option{call, left})
 		}
 	}
 	for _, a := range slices.Concat(p.plan, p.shadow.raw.Actions) {
 		call := outwards(p.stack[:level], a)
-		if !fits(m, call) {
+		if !m.Fits(call) {
 			continue
 		}
 		left := 0
@@ -360,29 +384,6 @@ func (p *pursuit) options(ctx context.Context, level int, m components.Match) []
 	return calls
 }
 
-// fits reports whether an action is one of a pattern, as the components read it.
-func fits(m components.Match, a envharness.Action) bool {
-	if m.Tool != "" {
-		if ok, err := path.Match(m.Tool, a.Name); !ok || err != nil {
-			return false
-		}
-	}
-	if len(m.Args) == 0 {
-		return true
-	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal(a.Args, &args) != nil {
-		return false
-	}
-	for name, want := range m.Args {
-		got, ok := args[name]
-		if !ok || !equalJSON(want, got) {
-			return false
-		}
-	}
-	return true
-}
-
 // sameCall compares two calls as the base reads them.
 func sameCall(a, b envharness.Action) bool {
 	if a.Name != b.Name {
@@ -391,17 +392,10 @@ func sameCall(a, b envharness.Action) bool {
 	if len(a.Args) == 0 || len(b.Args) == 0 {
 		return noArgs(a.Args) && noArgs(b.Args)
 	}
-	return string(a.Args) == string(b.Args) || equalJSON(a.Args, b.Args)
+	return string(a.Args) == string(b.Args) || sameJSON(a.Args, b.Args) == nil
 }
 
 // noArgs reports whether there are none, however that is written.
 func noArgs(args json.RawMessage) bool {
-	return len(args) == 0 || equalJSON(args, json.RawMessage("{}"))
-}
-
-// equalJSON compares two values by their canonical form; what has none equals nothing.
-func equalJSON(a, b any) bool {
-	x, errX := envharness.CanonicalJSON(a)
-	y, errY := envharness.CanonicalJSON(b)
-	return errX == nil && errY == nil && string(x) == string(y)
+	return len(args) == 0 || sameJSON(args, json.RawMessage("{}")) == nil
 }

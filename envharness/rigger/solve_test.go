@@ -114,6 +114,60 @@ func TestSolve(t *testing.T) {
 	}
 }
 
+// TestReasonsAreMerged: of rollouts that passed alike one is tried, and what ends alike is said once.
+func TestReasonsAreMerged(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["keydoor"](), gateTasks["keydoor"], components.Catalogue())
+	passes := func(slot int, calls []envharness.Action) envharness.Trace {
+		trace, err := in.trial(t.Context(), nil, in.world, script(calls))
+		if err != nil || trace.Verdict.Status != envharness.Pass {
+			t.Fatalf("%v: %s, %v", calls, trace.Verdict.Status, err)
+		}
+		trace.Slot = slot
+		return trace
+	}
+	failed, err := in.trial(t.Context(), nil, in.world, script(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed.Slot = 1
+	longer := slices.Concat(act("noop"), in.plan)
+	in.baseline = []envharness.Trace{passes(0, in.plan), failed, passes(2, in.plan), passes(3, longer), passes(5, in.plan)}
+	in.searchLimit = 0
+	tests := []struct {
+		part   components.Entry
+		want   string
+		reason string
+	}{
+		{part("step_budget", `{"turns":2}`), "the oracle did not pass in 2 turns, the end was budget:step_budget; " +
+			"what passed in rollouts 0, 2, 3, 5 of the unmodified task did not pass in 2 turns, the end was budget:step_budget", "all end alike"},
+		{part("step_budget", fmt.Sprintf(`{"turns":%d}`, len(in.plan)-1)), "", "likewise"},
+	}
+	for _, tt := range tests {
+		s, err := in.solve(t.Context(), stackOf(t, tt.part))
+		if err != nil || s.result != Unproven || strings.Count(s.reason, "what passed") != 1 || tt.want != "" && s.reason != tt.want {
+			t.Errorf("%s: %v, %v, want %q", tt.reason, s, err, tt.want)
+		}
+	}
+}
+
+// TestEveryPassIsTried: without an oracle the second of two ways is taken if the first leads nowhere.
+func TestEveryPassIsTried(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["keydoor"](), gateTasks["keydoor"], components.Catalogue())
+	for i, calls := range [][]envharness.Action{in.plan[:1], in.plan} {
+		trace, err := in.trial(t.Context(), nil, in.world, script(calls))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace.Slot, trace.Verdict.Status = i, envharness.Pass
+		in.baseline = append(in.baseline, trace)
+	}
+	in.plans, in.searchLimit = false, 0
+	s, err := in.solve(t.Context(), stackOf(t, part("step_budget", fmt.Sprintf(`{"turns":%d}`, len(in.plan)))))
+	if err != nil || s.result != Passed || !strings.Contains(s.reason, "rollout 1 ") {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
 // TestRequirementsInOrder: what is needed is done in the order in which the component lets it through, so that only one call is refused.
 func TestRequirementsInOrder(t *testing.T) {
 	in := newTestInspector(t, gateWorlds["tooldesk"](), gateTasks["tooldesk"], components.Catalogue())

@@ -37,6 +37,11 @@ func (in *inspector) start(ctx context.Context, found *inspection) (StepResult, 
 	return step, nil
 }
 
+// startOnce is start, of one stack once.
+func (in *inspector) startOnce(ctx context.Context, found *inspection) (StepResult, error) {
+	return once(in.results, "start "+found.key, func() (StepResult, error) { return in.start(ctx, found) })
+}
+
 // rawStart returns the first observation as it came from the base, after the edits of the start.
 func rawStart(t *envharness.Trace) envharness.Observation {
 	for _, l := range t.Layers { // the innermost that changed it saw it

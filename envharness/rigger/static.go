@@ -27,6 +27,9 @@ func (in *inspector) static(ctx context.Context, c Candidate, found *inspection)
 	if err == nil {
 		_, err = envharness.New(in.world, found.stack...) // a start cannot be put around a chain, for example
 	}
+	if err == nil {
+		found.key, err = specsKey(found.stack)
+	}
 	if err != nil {
 		step.Result, step.Reason = Failed, err.Error()
 		return step, nil
@@ -40,6 +43,15 @@ func (in *inspector) static(ctx context.Context, c Candidate, found *inspection)
 		step.Result = Failed
 	}
 	return step, nil
+}
+
+// specsKey is what tells a stack from others.
+func specsKey(stack []envharness.Component) (string, error) {
+	specs := make([]envharness.ComponentSpec, len(stack))
+	for i, c := range stack {
+		specs[i] = c.Spec()
+	}
+	return journalKey("stack", specs)
 }
 
 // valid checks what takes no component to see.

@@ -182,6 +182,23 @@ func (in *inspector) newShadow(ctx context.Context) (*shadow, error) {
 	return s, nil
 }
 
+// shadowed is a trial of a policy that looks at shadows, with a witness to the present deeds. A shadow has none of the care that an episode
+// gets: where one failed, which the policy then tells, the episode is played again as often as one that infrastructure spoilt, and it is an
+// error if the base fails at what was done so far without components, too.
+func (in *inspector) shadowed(
+	ctx context.Context, stack []envharness.Component, present func() *deeds, failed func() error, newPolicy func() envharness.Policy,
+) (envharness.Trace, error) {
+	for more := in.reruns(); ; more-- {
+		t, err := in.trial(ctx, stack, witnessed(in.world, present), newPolicy)
+		if err != nil || failed() == nil || errors.Is(failed(), envharness.ErrNotProven) {
+			return t, err
+		}
+		if more == 0 {
+			return t, in.outage(ctx, &t)
+		}
+	}
+}
+
 // shadows are those of the attempts at one episode.
 type shadows []*shadow
 

@@ -15,7 +15,8 @@ type Episode interface {
 	// Step carries out one action, or refuses it, which changes nothing but what Text tells. It is not called after the end. The
 	// arguments may not be kept; they are nil where there are none.
 	Step(a envharness.Action) Result
-	// Text is what to show now: what the last action led to, or how things stand.
+	// Text is what to show now: what the last action led to, or how things stand. When a setup has become part of the start it is all that
+	// a policy is shown at first: if it does not say what the task is, have the episode be a [Narrator].
 	Text() string
 	// Data is what to show besides, of JSON values as in [envharness.Observation]; nil for nothing.
 	Data() map[string]any

@@ -56,21 +56,22 @@ func (t *Trainer) config() (string, error) {
 		return "", err
 	}
 	words := sha256.Sum256(tokenizer)
-	specs := make([][]any, len(t.problem.Items))
-	for i, item := range t.problem.Items {
-		specs[i] = append(specs[i], item.Task)
-		for _, c := range item.Components {
-			specs[i] = append(specs[i], c.Spec())
-		}
-	}
-	b, err := json.Marshal([]any{
+	shape := []any{
 		a.Name, a.Values, a.NoQ, a.TurnLoss, a.Aggregation, a.Bootstraps, s.Seed, s.Tasks, s.Rollouts, s.TrainSplit, s.TrainTasks,
 		s.history, s.maxResponse, s.Agent.MaxLen, s.Agent.Candidates, s.Agent.Parse != nil, a.Loss != nil, s.SkipFlat,
 		s.Rollout.States != nil, s.Rollout.MaxTurns, s.Rollout.SuccessReward, s.Rollout.Rewards, len(t.problem.Stacks),
 		s.Rate, s.CriticRate, s.schedule, s.Epochs, s.MiniBatch, s.PPO, s.TurnRatio, s.Head, s.RMax, s.valueWeight, s.qWeight, s.klWeight, s.entropyWeight,
 		s.KL, s.KLTarget, s.KLHorizon, s.TargetKL, s.InvalidPenalty, s.valueClip, s.EvalEvery, s.EvalSplit, s.EvalTasks, s.evalTemperature, s.MinDelta,
-		t.problem.Tokenizer.Vocab(), hex.EncodeToString(words[:]), s.Reference != nil, t.problem.Notes != nil, specs,
-	})
+		t.problem.Tokenizer.Vocab(), hex.EncodeToString(words[:]), s.Reference != nil, t.problem.Notes != nil,
+	}
+	for _, item := range t.problem.Items { // nothing is added without items: there are checkpoints from before there were any
+		spec := []any{item.Task}
+		for _, c := range item.Components {
+			spec = append(spec, c.Spec())
+		}
+		shape = append(shape, spec)
+	}
+	b, err := json.Marshal(shape)
 	if err != nil {
 		return "", err
 	}

@@ -23,6 +23,11 @@
 //
 // Those that compare states (gigpo, gagpo, graphgpo, milegpo) read the keys that Options.Rollout.States makes; see [Algorithms].
 //
+// # Tasks behind components
+//
+// Problem.Items lists tasks that are each behind components of their own, by hand or as a rigger accepted them: aids, obstacles, limits.
+// Training draws from them alone, those without components among them; evaluations are of the bare world.
+//
 // # Rewards
 //
 // An episode earns 10 when the world's verifier passes it, and nothing else: rewards that the world itself gives are left out unless

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/components"
 	"github.com/throughline-go/throughline/rl/backbone"
 	"github.com/throughline-go/throughline/rl/loss"
 	"github.com/throughline-go/throughline/rl/rollout"
@@ -179,6 +180,41 @@ func ExampleTrainer_WarmStart() {
 	fmt.Printf("%d demonstrations, success on validation %.1f\n", len(demonstrations), e.Success)
 	// Output:
 	// 4 demonstrations, success on validation 1.0
+}
+
+// Training draws from items: a task as it is, one with its first part done, and one with no turn to spare.
+func ExampleItem() {
+	p, o := problem("grpo")
+	p.Items = []train.Item{
+		{Task: envharness.Task{ID: "red blue"}},
+		{Task: envharness.Task{ID: "green red blue"}, Components: []envharness.Component{
+			envharness.Setup{Actions: []envharness.Action{{Name: "green"}}, Aid: true},
+		}},
+		{Task: envharness.Task{ID: "blue green red"}, Components: []envharness.Component{components.StepBudget{Turns: 3}}},
+	}
+	o.Tasks, o.Rollouts, o.Iterations, o.EvalEvery = 6, 4, 20, 20
+	trainer, err := train.New(p, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for it, err := range trainer.Run(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if it.Number == 1 {
+			played := map[string]int{}
+			for _, t := range it.Traces {
+				played[fmt.Sprint(t.Task.ID, ", components ", len(t.Components))]++
+			}
+			fmt.Println(played)
+		}
+		if it.Done != "" {
+			fmt.Printf("iteration %d: success %.1f, on validation without components %.1f\n", it.Number, it.Success, it.Evaluation.Success)
+		}
+	}
+	// Output:
+	// map[blue green red, components 1:8 green red blue, components 1:8 red blue, components 0:8]
+	// iteration 20: success 0.9, on validation without components 1.0
 }
 
 // A run that was interrupted goes on in another process as if it had not been.

@@ -39,7 +39,8 @@ type Problem struct {
 	// Tasks returns the tasks of a split; nil means those that the world lists itself (envharness.TaskLister).
 	Tasks func(ctx context.Context, split string) ([]envharness.Task, error)
 	// Items are what training episodes are drawn from instead of the training split and Stacks, which must then be nil: tasks, each behind
-	// components of its own, such as a rigger accepts. One that is listed twice is drawn twice as often. Nil means none.
+	// components of its own, such as a rigger accepts. One that is listed twice is drawn twice as often. Nil means none. The episodes of an
+	// iteration that are behind different components are played one set after the other; Options.Workers beyond the size of a set wait.
 	Items []Item
 }
 

@@ -643,6 +643,15 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// Without items the settings hash to what they did before there were items, so that checkpoints from then can be loaded.
+func TestConfigWithoutItems(t *testing.T) {
+	p, o := tiny(t, "grpo")
+	got, err := newTrainer(t, p, o).config()
+	if want := "54d81afdbda6231c732bdc87057c1c42e464715c7b6909d2baeba0d79411b00b"; got != want || err != nil {
+		t.Errorf("%s, want %s; %v", got, want, err)
+	}
+}
+
 // Each pass over the split takes every task once.
 func TestTasksAreDrawnInPasses(t *testing.T) {
 	p, o := tiny(t, "grpo")

@@ -15,7 +15,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/yardstick"
 )
 
-// hasty is a policy for the game of 24 that gives up half of the time when its turns are cut.
+// hasty is a policy for the game of 24 that wastes a turn, and gives up half of the time when its turns are cut.
 func hasty(world envharness.World) rigger.Problem {
 	return rigger.Problem{
 		World: world, Fingerprint: "hasty",
@@ -24,9 +24,13 @@ func hasty(world envharness.World) rigger.Problem {
 			oracle := yardstick.Oracle(world, task)
 			calm := rng.Float64() < 0.5
 			return envharness.PolicyFunc(func(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
-				if !calm && t.Index+t.Left < game24.MaxTurns {
+				switch {
+				case !calm && t.Index+t.Left < game24.MaxTurns:
 					return envharness.Action{}, envharness.ErrStop
+				case t.Index == 0:
+					return envharness.Action{Name: "restart"}, nil
 				}
+				t.Index-- // the oracle's first
 				return oracle.Act(ctx, t)
 			}), nil
 		},

@@ -107,7 +107,8 @@ func words(stack []components.Entry) string {
 }
 
 // coin makes policies that pass the unmodified task with probability p and one with fewer turns with probability hardened: they see their
-// turns left, decide at the first, and do as the oracle does or give up.
+// turns left, decide at the first, and do as the oracle does or give up. Before the oracle they call what they can do without, so that limits
+// on turns are near enough to be proposed.
 func coin(w envharness.World, p, hardened float64) func(envharness.Task, *rand.Rand) (envharness.Policy, error) {
 	return func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 		oracle := yardstick.Oracle(w, task)
@@ -120,9 +121,13 @@ func coin(w envharness.World, p, hardened float64) func(envharness.Task, *rand.R
 				}
 				passes = rng.Float64() < chance
 			}
-			if !passes {
+			switch {
+			case !passes:
 				return envharness.Action{}, envharness.ErrStop
+			case turn.Index == 0:
+				return envharness.Action{Name: "restart"}, nil
 			}
+			turn.Index--
 			return oracle.Act(ctx, turn)
 		}), nil
 	}

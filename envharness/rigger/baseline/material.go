@@ -10,6 +10,8 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
 	"github.com/throughline-go/throughline/envharness/rigger"
+	"github.com/throughline-go/throughline/envharness/rigger/internal/schema"
+	"github.com/throughline-go/throughline/internal/jsonpointer"
 )
 
 // A material is what a brief offers to make components of. All lists are without repeats and in an order that follows from the brief.
@@ -43,7 +45,7 @@ func newMaterial(b rigger.Brief) material {
 		if t.ReadOnly {
 			m.reads = append(m.reads, t.Name)
 		}
-		if args := arguments(t.Schema); len(args) > 0 {
+		if args := schema.Arguments(t.Schema); len(args) > 0 {
 			m.arguments[t.Name] = args
 		}
 	}
@@ -77,23 +79,6 @@ func newMaterial(b rigger.Brief) material {
 	return m
 }
 
-// arguments lists the properties of a schema that says nothing else about arguments than which there are and which are needed.
-func arguments(schema json.RawMessage) []string {
-	var s struct {
-		Properties map[string]json.RawMessage
-	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(schema, &s) != nil || json.Unmarshal(schema, &all) != nil {
-		return nil
-	}
-	for key := range all {
-		if !slices.Contains([]string{"type", "properties", "required", "additionalProperties", "title", "description"}, key) {
-			return nil
-		}
-	}
-	return slices.Sorted(maps.Keys(s.Properties))
-}
-
 // carriedOut lists the actions that the base did not refuse.
 func carriedOut(t *envharness.Trace) []envharness.Action {
 	var out []envharness.Action
@@ -119,29 +104,25 @@ func (m *material) see(o envharness.Observation, read bool) {
 	m.listed = m.listed || len(o.Actions) > 0
 	for _, key := range slices.Sorted(maps.Keys(o.Data)) {
 		if key != "task" {
-			m.place("/"+escape(key), o.Data[key], read)
+			m.place("/"+jsonpointer.Escape(key), o.Data[key], read)
 		}
 	}
 	if trimmed := strings.TrimSpace(o.Text); strings.HasPrefix(trimmed, "{") {
 		var doc map[string]any
 		if json.Unmarshal([]byte(trimmed), &doc) == nil {
 			for _, key := range slices.Sorted(maps.Keys(doc)) {
-				m.place("/"+escape(key), doc[key], read)
+				m.place("/"+jsonpointer.Escape(key), doc[key], read)
 			}
 		}
 	}
 }
-
-var escapes = strings.NewReplacer("~", "~0", "/", "~1")
-
-func escape(key string) string { return escapes.Replace(key) }
 
 // place notes the leaves at and below a place.
 func (m *material) place(pointer string, v any, read bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			m.place(pointer+"/"+escape(key), v[key], read)
+			m.place(pointer+"/"+jsonpointer.Escape(key), v[key], read)
 		}
 		return
 	case []any:

@@ -34,14 +34,15 @@ type PLR struct {
 
 // Run has the signature of [rigger.Rig]. Of the options it takes
 //
-//   - Seed, Rollout, Journal, and Progress, which is told task, attempt and phase
+//   - Seed, Rollout, Journal, and Progress, which is told the number of the task at hand, its attempt and phase; no task is done before the end
 //   - Baseline, for the direction in which components are drawn, and RigInBand
 //   - Screen, the rollouts of a level each time that it is played
 //   - Attempts and Budget, which all tasks have in common here, so many for each
 //   - Accept, the most items of a task
 //   - Objective, to find out which tasks are left alone and which are too hard
 //
-// and all others are of no use to it. As in Rig the reference policy, if there is one, plays whatever the policy plays.
+// and all others are of no use to it. As in Rig the reference policy plays whatever the policy plays, if
+// Score or Objective says by a method UsesReference() bool that it looks at that.
 //
 // An attempt of the report is one level played once, with the decision Accept if the level is an item; a level that was played more than
 // once is several attempts. Counts of an item are those of the last time. Levels with a score of 0 are not accepted.
@@ -100,6 +101,8 @@ type plrRun struct {
 	tasks    []plrTask
 	cost     rigger.Cost
 	over     bool // the budget
+
+	reference bool // the reference policy plays too
 }
 
 // A plrTask is a task with what its levels are drawn from.
@@ -161,10 +164,9 @@ func (d PLR) newRun(p rigger.Problem, o *rigger.Options) (*plrRun, error) {
 		if c, ok := o.(interface{ Check() error }); ok {
 			errs = append(errs, c.Check())
 		}
-		switch o.(type) {
-		case rigger.Regret, *rigger.Regret:
-			if p.NewReference == nil {
-				errs = append(errs, errors.New("baseline: PLR: the regret needs NewReference"))
+		if u, ok := o.(interface{ UsesReference() bool }); ok && u.UsesReference() {
+			if r.reference = true; p.NewReference == nil {
+				errs = append(errs, fmt.Errorf("baseline: PLR: NewReference is nil, and an objective uses it: %v", o))
 			}
 		}
 	}
@@ -176,6 +178,9 @@ func (d PLR) newRun(p rigger.Problem, o *rigger.Options) (*plrRun, error) {
 	}
 	if len(p.Tasks) == 0 {
 		errs = append(errs, errors.New("baseline: PLR: no tasks"))
+	}
+	if r.o.Journal != nil && p.Fingerprint == "" {
+		errs = append(errs, errors.New("baseline: PLR: no Fingerprint, by which a journal tells policies apart"))
 	}
 	if r.p.Registry == nil {
 		r.p.Registry = components.Catalogue()
@@ -254,7 +259,7 @@ func describe(ctx context.Context, w envharness.World) (envharness.Description, 
 func (r *plrRun) fits() bool {
 	n := len(r.tasks)
 	price := r.o.Screen
-	if r.p.NewReference != nil {
+	if r.reference {
 		price *= 2
 	}
 	b := r.o.Budget
@@ -319,7 +324,7 @@ func (r *plrRun) level(task int, c rigger.Candidate) (*level, error) {
 	return l, nil
 }
 
-// measure plays rollouts of a task, and as many of the reference if there is one.
+// measure plays rollouts of a task, and as many of the reference if an objective uses it.
 func (r *plrRun) measure(
 	ctx context.Context, task envharness.Task, name, kind string, stack []components.Entry, n int,
 ) (traces []envharness.Trace, counts, reference rigger.Tally, cost rigger.Cost, err error) {
@@ -328,7 +333,7 @@ func (r *plrRun) measure(
 		return traces, counts, reference, cost, err
 	}
 	counts, cost = rigger.Count(traces)
-	if r.p.NewReference != nil {
+	if r.reference {
 		play.Reference = true
 		others, err := rigger.Rollouts(ctx, r.p, &r.o, play)
 		if err != nil {
@@ -388,7 +393,7 @@ func (r *plrRun) pay(task int, c rigger.Cost) {
 
 func (r *plrRun) tell(task, attempt int, phase string) {
 	if r.o.Progress != nil {
-		r.o.Progress(rigger.Progress{Tasks: len(r.tasks), ID: r.p.Tasks[task].ID, Attempt: attempt, Phase: phase})
+		r.o.Progress(rigger.Progress{Task: task, Tasks: len(r.tasks), ID: r.p.Tasks[task].ID, Attempt: attempt, Phase: phase})
 	}
 }
 

@@ -252,6 +252,9 @@ func TestPLRWithReference(t *testing.T) {
 	if len(r.Items) == 0 {
 		t.Fatal("nothing was accepted")
 	}
+	if r := run(t, PLR{}, p, &rigger.Options{RigInBand: true}); r.Cost.Reference != 0 {
+		t.Errorf("cost %+v: nobody looks at the reference", r.Cost)
+	}
 	for rollouts, want := range map[int]int{19: 1, 20: 2} { // the baselines take 20 of both, and a level 10
 		p.NewPolicy = coin(p.World, 0.98, 0.5)
 		o := &rigger.Options{RigInBand: true, Budget: rigger.Budget{Rollouts: rollouts}}
@@ -362,6 +365,13 @@ func TestPLRInfra(t *testing.T) {
 
 func TestPLRErrors(t *testing.T) {
 	good := hands(1)
+	journal, err := rigger.OpenJournal(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	nameless := good
+	nameless.Fingerprint = ""
 	for _, tt := range []struct {
 		d      PLR
 		p      rigger.Problem
@@ -383,6 +393,7 @@ func TestPLRErrors(t *testing.T) {
 		{PLR{}, rigger.Problem{World: good.World, Tasks: good.Tasks}, rigger.Options{}, "NewPolicy", "nobody plays"},
 		{PLR{}, rigger.Problem{NewPolicy: good.NewPolicy, Tasks: good.Tasks}, rigger.Options{}, "no world", "nothing to play"},
 		{PLR{}, rigger.Problem{World: good.World, NewPolicy: good.NewPolicy}, rigger.Options{}, "no tasks", "nothing to do"},
+		{PLR{}, nameless, rigger.Options{Journal: journal}, "baseline: PLR: no Fingerprint", "another policy would get its rollouts"},
 	} {
 		if tt.reason == "" {
 			t.Fatal("no reason")
@@ -391,6 +402,25 @@ func TestPLRErrors(t *testing.T) {
 		if r != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want an error with %q", tt.reason, err, tt.want)
 		}
+	}
+}
+
+// Progress tells which task is played.
+func TestPLRProgress(t *testing.T) {
+	p := hands(3)
+	p.Registry = budgets(t)
+	tasks := make(map[int]bool)
+	run(t, PLR{}, p, &rigger.Options{Progress: func(at rigger.Progress) {
+		if at.Tasks != 3 || at.Task < 0 || at.Task > 2 || at.ID != p.Tasks[at.Task].ID {
+			t.Errorf("%+v is no task of %v", at, p.Tasks)
+			return
+		}
+		if at.Phase == "screen" {
+			tasks[at.Task] = true
+		}
+	}})
+	if len(tasks) != 3 {
+		t.Errorf("levels of %d tasks were played, want 3", len(tasks))
 	}
 }
 

@@ -698,6 +698,44 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Faults of the rigging are found before a rollout is paid, whether they are in the options or come of both.
+func TestRiggingFaultsCostNothing(t *testing.T) {
+	for _, tt := range []struct {
+		set    func(p *Problem, o *rigger.Options)
+		want   string
+		reason string
+	}{
+		{func(_ *Problem, o *rigger.Options) { o.Attempts = 99 }, "Options.Attempts is 99", "out of range"},
+		{func(_ *Problem, o *rigger.Options) { o.Objective = rigger.Regret{} }, "Problem.NewReference is nil", "goes with the problem"},
+		{func(_ *Problem, o *rigger.Options) {
+			o.Objective = rigger.Difficulty{Screen: rigger.Band{Lo: 0.51, Hi: 0.52}}
+		}, rigger.ErrBandUnreachable.Error(), "no count of a screening is in the band"},
+		{func(p *Problem, _ *rigger.Options) { p.Rig.World.Verifier = nil }, "World.Verifier is nil", "a fault of the problem"},
+		{func(p *Problem, _ *rigger.Options) { p.Rig.Edges = make([]components.Edge, 1) }, "Edges[0]", "a fault of the problem"},
+	} {
+		if tt.reason == "" {
+			t.Fatal("no reason")
+		}
+		p, paid := toy(1, 1, skills{1, 1, 1}), 0
+		play := p.Rig.NewPolicy
+		p.Rig.NewPolicy = func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
+			paid++
+			return play(task, rng)
+		}
+		o := &rigger.Options{}
+		tt.set(&p, o)
+		rounds := 0
+		var last error
+		for _, err := range Run(ctx, p, &Options{Rig: o, Rounds: 1, Draws: 1}) {
+			rounds++
+			last = err
+		}
+		if last == nil || !strings.Contains(last.Error(), tt.want) || rounds != 1 || paid > 0 {
+			t.Errorf("%s: %v, want an error with %q; %d rounds, %d rollouts", tt.reason, last, tt.want, rounds, paid)
+		}
+	}
+}
+
 // A context that ends while Train works ends the run, whatever Train makes of it.
 func TestCancelledInTrain(t *testing.T) {
 	p := toy(1, 1, skills{1, 1, 1})

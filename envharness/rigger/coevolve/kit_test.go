@@ -99,12 +99,19 @@ func toy(tasks, heldOut int, s ...skills) Problem {
 // unchecked accepts what the designer says without a rollout.
 func unchecked(entries func(task envharness.Task) []components.Entry) *rigger.Options {
 	return &rigger.Options{
-		Preset: rigger.Unchecked,
-		Designer: rigger.DesignerFunc(func(_ context.Context, b rigger.Brief) (rigger.Candidate, error) {
-			return rigger.Candidate{Stack: entries(b.Task), Direction: b.Direction}, nil
-		}),
+		Preset:   rigger.Unchecked,
+		Designer: always(entries),
 	}
 }
+
+// Always is a designer that proposes the same for a task, whatever the policy does.
+type always func(task envharness.Task) []components.Entry
+
+func (a always) Design(_ context.Context, b rigger.Brief) (rigger.Candidate, error) {
+	return rigger.Candidate{Stack: a(b.Task), Direction: b.Direction}, nil
+}
+
+func (a always) String() string { return "always the same" }
 
 func cutting() *rigger.Options {
 	return unchecked(func(envharness.Task) []components.Entry { return []components.Entry{cut} })

@@ -27,7 +27,8 @@ type Problem struct {
 	Rig rigger.Problem
 	// HeldOut are tasks of the same world that nothing is designed for and nobody is trained on, at least one.
 	HeldOut []envharness.Task
-	// Train improves the policy. If there was nothing to learn it may return the one that it was given.
+	// Train improves the policy. It is called in each round, also if the pool has no item and all draws are unmodified. If there was nothing
+	// to learn it may return the policy that it was given.
 	Train func(ctx context.Context, b Batch) (Policy, error)
 }
 
@@ -60,10 +61,13 @@ type Member struct {
 	Stack      []components.Entry     // innermost first; nil if unmodified
 	Hash       string                 // of Stack; empty if unmodified
 	Components []envharness.Component // built from Stack; nil if unmodified
-	Weight     float64                // expected share of the draws; of the whole pool 1
-	Counts     rigger.Tally           // of the latest measurement of an item; zero for an unmodified task
-	Aid        bool                   // see [rigger.Item]
-	RedTeam    bool                   // likewise
+	// Weight is the share of the draws that is for its like, items or unmodified tasks, times the chance of the first of these draws to be
+	// this member; of the whole pool 1. Items get more likely while they wait (see [Options].Replay), so that later draws differ; without
+	// that it is the expected share of all draws.
+	Weight  float64
+	Counts  rigger.Tally // of the latest measurement of an item; zero for an unmodified task
+	Aid     bool         // see [rigger.Item]
+	RedTeam bool         // likewise
 }
 
 // Unmodified reports whether the member is a task without components.

@@ -69,6 +69,9 @@ func newLoop(p Problem, o *Options) (*loop, error) {
 	if problem := p.check(); problem != nil || err != nil {
 		return nil, errors.Join(problem, err)
 	}
+	if err := s.rig.Check(p.Rig); err != nil { // else they would come up after the held-out rollouts of round 0
+		return nil, fmt.Errorf("coevolve: Options.Rig: %w", err)
+	}
 	l := &loop{settings: s, problem: p, registry: p.Rig.Registry}
 	if l.registry == nil {
 		l.registry = components.Catalogue()

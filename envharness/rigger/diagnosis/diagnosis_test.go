@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 			[]string{`edge 1: before: tool pattern "["`, `edge 1: after: tool pattern "[a"`}, "both sides at once"},
 		{"arguments", nil, diagnosis.Context{Edges: []components.Edge{{After: components.Match{Args: map[string]any{"a": math.Inf(1)}}}}}, nil,
 			[]string{"edge 0: after: arguments"}, "not JSON"},
-		{"tasks", []envharness.Trace{trace(pass, done, get), other}, plans(), nil, []string{`trace 1 is of task "b"`, `"a"`}, "two tasks"},
+		{"tasks", []envharness.Trace{trace(pass, done, get), other}, plans(), nil, []string{`trace 1 is of task "b"`, `"a"`, "Summarize"}, "two tasks"},
 		{"unjudged task", []envharness.Trace{trace(pass, done, get), invalid}, plans(), nil, nil, "what was not judged is not looked at"},
 		{"options first", []envharness.Trace{trace(pass, done, get), other}, diagnosis.Context{Edges: []components.Edge{{Before: components.Match{Tool: "["}}}},
 			&diagnosis.Options{Support: new(2.0)}, []string{"support 2", "edge 0"}, "all faults of the settings at once"},

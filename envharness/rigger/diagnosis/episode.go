@@ -84,7 +84,7 @@ func read(traces []envharness.Trace, c Context) ([]*episode, error) {
 		}
 		judged = append(judged, &traces[i])
 		if first := judged[0].Task.ID; traces[i].Task.ID != first {
-			return nil, fmt.Errorf("trace %d is of task %q, others of %q; all must be of one task", i, clip(traces[i].Task.ID), clip(first))
+			return nil, fmt.Errorf("trace %d is of task %q, others of %q; all must be of one task, see Summarize for several", i, clip(traces[i].Task.ID), clip(first))
 		}
 	}
 	t.describe(judged)
@@ -158,9 +158,6 @@ func (t *task) intern(a envharness.Action) int {
 		c.args = args
 		if b, ok := appendValue(nil, args, 0); ok {
 			form = string(b)
-		}
-		if len(args) == 0 {
-			form = ""
 		}
 	}
 	key := a.Name + "\x00\x00" + form // no action has these bytes as its own, for no JSON begins with a zero

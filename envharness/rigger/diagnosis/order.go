@@ -1,12 +1,6 @@
 package diagnosis
 
-import (
-	"bytes"
-	"path"
-
-	"github.com/throughline-go/throughline/envharness"
-	"github.com/throughline-go/throughline/envharness/components"
-)
+import "github.com/throughline-go/throughline/envharness"
 
 // noPrecondition is F10: class precondition on at least 2 turns.
 func noPrecondition(e *episode) sign {
@@ -28,19 +22,18 @@ func orderViolation(e *episode) sign {
 	var found []int
 	broken := -1
 	for k, edge := range e.Edges {
-		before, after := pattern(edge.Before), pattern(edge.After)
 		for i := range e.turns {
 			c := e.baseCall(i)
 			if c == nil {
 				continue
 			}
-			if after.fits(c) {
+			if edge.After.Fits(c.action) {
 				found = append(found, i)
 				if broken < 0 {
 					broken = k
 				}
 			}
-			if e.done(i) && before.fits(c) {
+			if e.done(i) && edge.Before.Fits(c.action) {
 				break
 			}
 		}
@@ -65,40 +58,4 @@ func (e *episode) baseCall(i int) *call {
 		return &call{action: *a, args: args}
 	}
 	return c
-}
-
-// A match is a pattern of calls with its arguments in one form.
-type match struct {
-	tool string
-	args map[string][]byte
-}
-
-func pattern(m components.Match) match {
-	p := match{m.Tool, make(map[string][]byte, len(m.Args))}
-	args := m.Args
-	if raw, err := envharness.CanonicalJSON(m.Args); err == nil && len(args) > 0 {
-		args, _ = object(raw) // so that a Go int is a number too
-	}
-	for k, v := range args {
-		p.args[k], _ = appendValue(nil, v, 0)
-	}
-	return p
-}
-
-func (m match) fits(c *call) bool {
-	if m.tool != "" {
-		if ok, err := path.Match(m.tool, c.action.Name); !ok || err != nil {
-			return false
-		}
-	}
-	for k, want := range m.args {
-		v, ok := c.args[k]
-		if !ok {
-			return false
-		}
-		if got, _ := appendValue(nil, v, 0); !bytes.Equal(want, got) {
-			return false
-		}
-	}
-	return true
 }

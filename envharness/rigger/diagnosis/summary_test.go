@@ -56,6 +56,13 @@ func TestSummarize(t *testing.T) {
 	if err != nil || empty.Tasks != 0 || len(empty.Flaws) != 0 || !strings.HasSuffix(empty.String(), "\nno flaw was found") {
 		t.Errorf("%v %v", empty, err)
 	}
+	// Where no episode failed the flaws are ranked by support: all have no retry, one of two has an answer that is no action.
+	gives := trace(pass, done, refused(get, transient), set, submit)
+	both := trace(pass, done, refused(step{}, badArgs), refused(get, transient), set, submit)
+	passed, err := diagnosis.Summarize([]diagnosis.Case{{Traces: []envharness.Trace{gives, both}, Context: plans()}}, nil)
+	if err != nil || len(passed.Flaws) != 3 || passed.Flaws[0].ID != diagnosis.NoRetry || passed.Flaws[2].ID != diagnosis.Unreadable {
+		t.Errorf("%v, %v", passed, err)
+	}
 	mixed := []envharness.Trace{trace(pass, done, get), loops}
 	if _, err := diagnosis.Summarize([]diagnosis.Case{{}, {Traces: mixed}}, nil); err == nil || !strings.Contains(err.Error(), "case 1: ") {
 		t.Errorf("error %v names no case", err)

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
 )
 
 // Coin returns a maker of policies that play as those of [Clean] do with probability p, and else look about in different places for more
 // than half of the limit on turns, and give up: a failure that is none of the flaws of package diagnosis. In a task without that many places
-// they also play the plan, and give up before its last action, which may be early where that is too short. They pass at the rate p, behind whatever the clean ones
-// pass behind. Each policy draws once.
+// they also play the plan, and give up before its last action, which may be early where that is too short. They pass at the rate p, behind
+// whatever the clean ones pass behind. Each policy draws once.
 //
 // P is in [0, 1], else Coin returns an error.
 func Coin(w envharness.World, p float64) (Maker, error) {
@@ -22,23 +21,13 @@ func Coin(w envharness.World, p float64) (Maker, error) {
 		return nil, fmt.Errorf("rigtest: coin plays the plan with probability %v, which is outside [0, 1]", p)
 	}
 	known := newParts(w)
-	var mu sync.Mutex
-	lost := make(map[string][]move)
+	var lost memo[[]move]
 	return func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 		q, err := known.of(context.Background(), task)
 		if err != nil {
 			return nil, err
 		}
-		key := taskKey(task)
-		mu.Lock()
-		moves, ok := lost[key]
-		if !ok {
-			moves, err = losing(context.Background(), w, q)
-			if err == nil {
-				lost[key] = moves
-			}
-		}
-		mu.Unlock()
+		moves, err := lost.of(task, func() ([]move, error) { return losing(context.Background(), w, q) })
 		switch {
 		case err != nil:
 			return nil, err

@@ -162,24 +162,6 @@ func ExampleCoin() {
 	// 0.32
 }
 
-// Candidates for a gate, of which the right decision is known.
-func ExampleCases() {
-	w := tooldesk.World(&tooldesk.Options{Small: true})
-	cases, err := rigtest.Cases(context.Background(), w, envharness.Task{ID: "small-T1-0000"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, c := range cases[len(cases)-4:] {
-		fmt.Printf("%s: from %.2f to %.2f\n", c.Name, c.Base, c.Rate)
-	}
-	// Output:
-	// retry 0.95, tool_fail 2: from 1.00 to 0.90
-	// retry 0.95, tool_fail 3: from 1.00 to 0.86
-	// retry 0.95, tool_fail 4: from 1.00 to 0.81
-	// coin 0.95, tool_fail 1: from 0.95 to 0.95
-}
-
 // A component that gets hold of the environment, and what the harness makes of it.
 func ExampleTap() {
 	w, tap := rigtest.Tap(tooldesk.World(&tooldesk.Options{Small: true}))
@@ -238,6 +220,7 @@ func ExampleHostiles() {
 	// integrity: hostile_swallow answers what the world would refuse as carried out
 	// integrity: hostile_state prints parts of the state that the world does not show
 	// integrity: hostile_moody refuses the first action in every other episode, whatever its seed
+	// integrity: hostile_sleeper refuses the first action, and from its episode 41 on answers every call of every other episode as carried out
 	// oracle: hostile_end ends the episode after one turn
 	// oracle: hostile_cut truncates the episode with the first action that is carried out
 	// oracle: hostile_wall refuses all actions

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -117,40 +116,32 @@ func plantable() []diagnosis.ID {
 type script struct {
 	moves []move
 	edges []components.Edge
-	err   error
 }
 
-func (b breed) script(ctx context.Context, w envharness.World, p *part) script {
+func (b breed) script(ctx context.Context, w envharness.World, p *part) (script, error) {
 	if b.moves == nil {
-		return script{moves: p.clean}
+		return script{moves: p.clean}, nil
 	}
 	l, err := openLab(ctx, w, p.task)
 	if err != nil {
-		return script{err: err}
+		return script{}, err
 	}
 	defer l.env.Close()
 	moves, edges, err := b.moves(ctx, l, p)
-	return script{moves, edges, err}
+	return script{moves, edges}, err
 }
 
 func (b breed) maker(known *parts, rate float64) Maker {
-	var mu sync.Mutex
-	scripts := make(map[string]script)
+	var scripts memo[script]
 	return func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 		p, err := known.of(context.Background(), task)
 		if err != nil {
 			return nil, err
 		}
-		mu.Lock()
-		s, ok := scripts[taskKey(task)]
-		if !ok {
-			s = b.script(context.Background(), known.world, p)
-			scripts[taskKey(task)] = s
-		}
-		mu.Unlock()
+		s, err := scripts.of(task, func() (script, error) { return b.script(context.Background(), known.world, p) })
 		switch {
-		case s.err != nil:
-			return nil, fmt.Errorf("rigtest: flaw %s, task %q: %w", b.flaw, task.ID, s.err)
+		case err != nil:
+			return nil, fmt.Errorf("rigtest: flaw %s, task %q: %w", b.flaw, task.ID, err)
 		case rng.Float64() >= rate:
 			return &player{p: p, moves: p.clean}, nil
 		}
@@ -159,9 +150,9 @@ func (b breed) maker(known *parts, rate float64) Maker {
 }
 
 func (b breed) plant(ctx context.Context, known *parts, p *part) (Plant, error) {
-	s := b.script(ctx, known.world, p)
-	if s.err != nil {
-		return Plant{}, s.err
+	s, err := b.script(ctx, known.world, p)
+	if err != nil {
+		return Plant{}, err
 	}
 	stacks := [][]envharness.Component{nil}
 	if b.stacks != nil {

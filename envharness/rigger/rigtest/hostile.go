@@ -27,7 +27,8 @@ func (h Hostile) Entry() components.Entry { return components.Entry{Tag: h.Kind.
 // Hostiles returns all hostile kinds, in the order of the steps of the gate. Those that use the environment behind the harness, or its plan,
 // need the list of a [Tap] of the world that is played, and are left out if it is nil.
 //
-// The kinds of one call share what they remember from one episode to the next, which only hostile_moody does.
+// The kinds of one call share what they remember from one episode to the next, which only hostile_moody and hostile_sleeper do. The
+// sleeper behaves in the episodes in which the gate looks at it alone, so that only one that looks at rollouts of the policy refuses it.
 func Hostiles(t *Tapped) []Hostile {
 	var all []Hostile
 	add := func(step, tag string, axis envharness.Axis, about string, begin beginner) {
@@ -53,6 +54,12 @@ func Hostiles(t *Tapped) []Hostile {
 	add("integrity", "hostile_moody", envharness.AxisAction, "refuses the first action in every other episode, whatever its seed",
 		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
 			return moody(episodes.Add(1)%2 == 1), nil
+		})
+	var begun atomic.Int64
+	add("integrity", "hostile_sleeper", envharness.AxisAction,
+		"refuses the first action, and from its episode 41 on answers every call of every other episode as carried out",
+		func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			return sleeper(begun.Add(1)), nil
 		})
 	add("oracle", "hostile_end", envharness.AxisBudget, "ends the episode after one turn", ends)
 	add("oracle", "hostile_cut", envharness.AxisTransition, "truncates the episode with the first action that is carried out", cuts)
@@ -206,6 +213,24 @@ func moody(refuses bool) envharness.Hooks {
 			return envharness.BlockAction("not now"), nil
 		}
 		return envharness.PassAction(), nil
+	}}
+}
+
+// sleeps is in how many episodes a sleeper behaves: more than the gate plays for its steps before null, and less than it plays in all before
+// the screening, as long as its null policies play as often as by default.
+const sleeps = 40
+
+// sleeper is a component in its nth episode, counted from 1.
+func sleeper(n int64) envharness.Hooks {
+	if n <= sleeps {
+		return moody(true)
+	}
+	awake := n%2 == 1
+	return envharness.Hooks{Action: func(ctx context.Context, v envharness.View, a envharness.Action) (envharness.ActionEdit, error) {
+		if awake {
+			return envharness.AnswerAction("Done.", nil), nil
+		}
+		return moody(true).Action(ctx, v, a)
 	}}
 }
 

@@ -130,7 +130,7 @@ func TestHostilesAreHostile(t *testing.T) {
 			return tr.Verdict.Status == envharness.Pass && len(tr.Turns) == len(plan) && tr.Turns[0].Applied.Name == plan[0].Name
 		}, "whatever is asked for, the plan is played"},
 	}
-	seen := map[string]bool{"hostile_moody": true}
+	seen := map[string]bool{"hostile_moody": true, "hostile_sleeper": true}
 	for _, tt := range tests {
 		if tt.reason == "" {
 			t.Fatal("a case needs a reason")
@@ -144,6 +144,16 @@ func TestHostilesAreHostile(t *testing.T) {
 	for i, tr := range moody {
 		if blocked := tr.Turns[0].Applied == nil; blocked != (i%2 == 0) || tr.Turns[1].Applied == nil {
 			t.Errorf("hostile_moody, episode %d: blocked %t", i, blocked)
+		}
+	}
+	sleeper := hostilePlay(t, "hostile_sleeper", plan, 44)
+	for i, tr := range sleeper {
+		if i < 40 || i%2 == 1 {
+			if tr.Turns[0].Applied != nil || tr.Turns[0].Shown.Error == nil || tr.Turns[1].Applied == nil {
+				t.Errorf("hostile_sleeper, episode %d: it does not sleep", i)
+			}
+		} else if slices.ContainsFunc(tr.Turns, func(turn envharness.TurnTrace) bool { return turn.Applied != nil || turn.Shown.Error != nil }) {
+			t.Errorf("hostile_sleeper, episode %d: it does not answer", i)
 		}
 	}
 	_, tap := rigtest.Tap(tooldesk.World(nil))

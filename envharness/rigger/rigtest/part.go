@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -176,32 +175,13 @@ func passes(ctx context.Context, w envharness.World, task envharness.Task, actio
 // parts remembers what was found out.
 type parts struct {
 	world envharness.World
-	mu    sync.Mutex
-	known map[string]*part
+	known memo[*part]
 }
 
-func newParts(w envharness.World) *parts { return &parts{world: w, known: make(map[string]*part)} }
+func newParts(w envharness.World) *parts { return &parts{world: w} }
 
 func (s *parts) of(ctx context.Context, task envharness.Task) (*part, error) {
-	key := taskKey(task)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.known[key]; p != nil {
-		return p, nil
-	}
-	p, err := study(ctx, s.world, task)
-	if err == nil {
-		s.known[key] = p
-	}
-	return p, err
-}
-
-func taskKey(t envharness.Task) string {
-	seed := "none"
-	if t.Seed != nil {
-		seed = fmt.Sprint(*t.Seed)
-	}
-	return fmt.Sprintf("%q %s %s", t.ID, seed, t.Options)
+	return s.known.of(task, func() (*part, error) { return study(ctx, s.world, task) })
 }
 
 // leaves returns the strings and numbers in the arguments of an action, as they are written.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/throughline-go/throughline/envharness"
 )
@@ -23,24 +22,14 @@ func Patience(w envharness.World, stay float64) (Maker, error) {
 		return nil, fmt.Errorf("rigtest: patience stays with probability %v, which is outside [0, 1)", stay)
 	}
 	known := newParts(w)
-	var mu sync.Mutex
-	idle := make(map[string]move)
+	var idle memo[move]
 	return func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 		ctx := context.Background()
 		p, err := known.of(ctx, task)
 		if err != nil {
 			return nil, err
 		}
-		key := taskKey(task)
-		mu.Lock()
-		waste, ok := idle[key]
-		if !ok {
-			waste, err = idleMove(ctx, w, p)
-			if err == nil {
-				idle[key] = waste
-			}
-		}
-		mu.Unlock()
+		waste, err := idle.of(task, func() (move, error) { return idleMove(ctx, w, p) })
 		if err != nil {
 			return nil, err
 		}

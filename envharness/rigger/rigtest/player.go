@@ -12,8 +12,10 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 )
 
-// A Maker makes the policy of one rollout, which draws from rng alone. It is safe for concurrent use. Its error is that of the world: it
-// cannot be opened, has no such task, or has no plan for it ([envharness.ErrNotProven], [envharness.ErrNoPlan]).
+// A Maker makes the policy of one rollout, which draws from rng alone. It is safe for concurrent use. For the first rollout of a task it plans
+// on an environment of its own, while others that ask for this task wait, and those for other tasks do not; that takes some resets of the
+// world and cannot be cancelled. Its error is that of the world: it cannot be opened, has no such task, or has no plan for it
+// ([envharness.ErrNotProven], [envharness.ErrNoPlan]).
 type Maker = func(task envharness.Task, rng *rand.Rand) (envharness.Policy, error)
 
 // A habit is how a player departs from what a sensible one does.

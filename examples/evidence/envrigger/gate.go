@@ -14,31 +14,36 @@ import (
 	"github.com/throughline-go/throughline/envharness/rigger/rigtest"
 	"github.com/throughline-go/throughline/envharness/yardstick"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
+	"github.com/throughline-go/throughline/internal/stat"
 )
 
 // gateResult is what the gate did with candidates whose true success rate is known.
 type gateResult struct {
-	Candidates         int     `json:"candidates"`
-	Attempts           int     `json:"attempts"`
-	Accepted           int     `json:"accepted"`
-	FalseAcceptFar     float64 `json:"false_accept_far"`     // share of the screened attempts at far candidates
-	FalseAcceptNear    float64 `json:"false_accept_near"`    // share of the near candidates, over all their attempts
-	UnsolvableAccepted int     `json:"unsolvable_accepted"`  // candidates that nothing can pass
-	VerdictChanged     int     `json:"verdict_changed"`      // episodes whose log another verdict is given without the components
-	FarAttempts        int     `json:"far_attempts"`         // screened
-	FarAccepted        int     `json:"far_accepted"`         //
-	NearCandidates     int     `json:"near_candidates"`      // far ones among them
-	NearAccepted       int     `json:"near_accepted"`        //
-	Unsolvable         int     `json:"unsolvable"`           // candidates
-	BandCandidates     int     `json:"band_candidates"`      // with a true rate in the band of the confirmation
-	BandAccepted       int     `json:"band_accepted"`        // that the gate should take
-	Replayed           int     `json:"replayed_episodes"`    // that VerdictChanged is about
-	LargestTruthError  float64 `json:"largest_truth_error"`  // of a measured true rate from the computed one, in standard errors
-	AttemptsPerPreset  int     `json:"attempts_per_task"`    // at most
-	RolloutsOfATrue    int     `json:"rollouts_of_a_truth"`  //
-	Refusals           counts  `json:"refusals,omitempty"`   // attempts by the step that refused
-	RolloutsPaid       int     `json:"rollouts_paid"`        // of the policies, by the gate
-	ChecksPlayed       int     `json:"null_policy_episodes"` //
+	Candidates         int      `json:"candidates"`
+	Attempts           int      `json:"attempts"`
+	Accepted           int      `json:"accepted"`
+	FalseAcceptFar     float64  `json:"false_accept_far"`    // share of the attempts at far candidates that came to rollouts
+	FalseAcceptNear    float64  `json:"false_accept_near"`   // share of the near candidates, over all their attempts
+	UnsolvableAccepted int      `json:"unsolvable_accepted"` // candidates that nothing can pass
+	VerdictChanged     int      `json:"verdict_changed"`     // episodes whose log another verdict is given without the components
+	FarAttempts        int      `json:"far_attempts"`        // the two numbers behind FalseAcceptFar, with a Wilson interval at 95 %
+	FarAccepted        int      `json:"far_accepted"`        //
+	FarInterval        interval `json:"false_accept_far_interval"`
+	NearCandidates     int      `json:"near_candidates"` // with an attempt that came to rollouts; the far ones are among them
+	NearAccepted       int      `json:"near_accepted"`   //
+	NearInterval       interval `json:"false_accept_near_interval"`
+	OnlyNear           int      `json:"near_and_not_far"` // candidates
+	OnlyNearAccepted   int      `json:"near_and_not_far_accepted"`
+	Unsolvable         int      `json:"unsolvable"`          // candidates
+	BandCandidates     int      `json:"band_candidates"`     // with a true rate in the band of the confirmation
+	BandAccepted       int      `json:"band_accepted"`       // that the gate should take
+	Replayed           int      `json:"replayed_episodes"`   // that VerdictChanged is about
+	LargestTruthError  float64  `json:"largest_truth_error"` // of a measured true rate from the computed one, in standard errors
+	AttemptsPerTask    int      `json:"attempts_per_task"`   // at most
+	TruthRollouts      int      `json:"rollouts_of_a_truth"`
+	Refusals           counts   `json:"refusals,omitempty"` // attempts by the step that refused
+	RolloutsPaid       int      `json:"rollouts_paid"`      // of the policies, by the gate
+	ChecksPlayed       int      `json:"null_policy_episodes"`
 }
 
 type counts map[string]int
@@ -66,7 +71,7 @@ type candidate struct {
 }
 
 // rates are the true rates that policies are made for.
-var rates = []float64{0, .01, .02, .04, .06, .08, .12, .2, .3, .4, .5, .6, .7, .8, .88, .92, .94, .96, .98, .99}
+var rates = []float64{0, .01, .02, .03, .04, .06, .08, .12, .2, .3, .4, .5, .6, .7, .8, .88, .92, .94, .96, .97, .98, .99}
 
 var gateWorlds = []string{"keydoor_small", "game24", "tooldesk_small", "household_small"}
 
@@ -222,7 +227,7 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 		return err
 	}
 	g := &e.Gate
-	g.Candidates, g.AttemptsPerPreset, g.RolloutsOfATrue, g.Refusals = len(all), perTask, s.truth, counts{}
+	g.Candidates, g.AttemptsPerTask, g.TruthRollouts, g.Refusals = len(all), perTask, s.truth, counts{}
 	for i, c := range all {
 		if err := c.measure(ctx, s.truth, uint64(i)); err != nil {
 			return err
@@ -239,7 +244,7 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 	e.Presets = make(map[string]presetResult)
 	for _, preset := range []rigger.Preset{rigger.Gated, rigger.Paper} {
 		r := presetResult{}
-		var far, farAttempts, near, nearAll, band, bandAll, hopeless int
+		var far, farAttempts, near, nearAll, only, onlyAll, band, bandAll, hopeless int
 		for i, c := range all {
 			task, cost, err := c.rig(ctx, preset, uint64(i))
 			if err != nil {
@@ -248,11 +253,11 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 			r.RolloutsPaid += cost.Rollouts()
 			isFar, isNear := c.truth < .05 || c.truth > .95, c.truth < .1 || c.truth > .9
 			isBand := !c.unsolvable && c.truth >= .25 && c.truth <= .75
-			accepted := false
+			accepted, played := false, false
 			for _, a := range task.Attempts {
 				r.Attempts++
 				took := a.Decision == rigger.Accept
-				accepted = accepted || took
+				accepted, played = accepted || took, played || a.Screen.Valid > 0
 				if preset == rigger.Gated {
 					if n := len(a.Steps); n > 0 && a.Steps[n-1].Result == rigger.Failed {
 						g.Refusals[string(a.Steps[n-1].Step)]++
@@ -268,8 +273,9 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 			if accepted {
 				r.Accepted++
 			}
-			count(&nearAll, &near, isNear && !c.unsolvable, accepted)
-			count(&bandAll, &band, isBand, accepted)
+			count(&nearAll, &near, isNear && !c.unsolvable && played, accepted)
+			count(&onlyAll, &only, isNear && !isFar && !c.unsolvable && played, accepted)
+			count(&bandAll, &band, isBand && played, accepted)
 			if c.unsolvable && accepted {
 				hopeless++
 			}
@@ -286,7 +292,14 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 		if preset == rigger.Gated {
 			g.Attempts, g.Accepted, g.FalseAcceptFar, g.FalseAcceptNear, g.UnsolvableAccepted = r.Attempts, r.Accepted, r.FalseAcceptFar, r.FalseAcceptNear, hopeless
 			g.FarAttempts, g.FarAccepted, g.NearCandidates, g.NearAccepted = farAttempts, far, nearAll, near
+			g.OnlyNear, g.OnlyNearAccepted = onlyAll, only
 			g.BandCandidates, g.BandAccepted, g.RolloutsPaid = bandAll, band, r.RolloutsPaid
+			if g.FarInterval, err = wilson(far, farAttempts); err != nil {
+				return err
+			}
+			if g.NearInterval, err = wilson(near, nearAll); err != nil {
+				return err
+			}
 		}
 	}
 	e.claim(g.FalseAcceptFar <= .01, "gate: %.4f of the attempts at far candidates were accepted, want at most 0.01", g.FalseAcceptFar)
@@ -305,6 +318,15 @@ func count(all, some *int, in, hit bool) {
 			*some++
 		}
 	}
+}
+
+// wilson is the interval of a share at 95 %, nothing without trials.
+func wilson(x, n int) (interval, error) {
+	if n == 0 {
+		return interval{}, nil
+	}
+	i, err := stat.Wilson(x, n, .95)
+	return interval{share(x, n), i.Lo, i.Hi}, err
 }
 
 func share(x, n int) float64 {
@@ -418,14 +440,16 @@ func (c *candidate) rig(ctx context.Context, preset rigger.Preset, seed uint64) 
 func (e *evidence) writeGate(line func(string, ...any)) {
 	g := e.Gate
 	if g.Candidates > 0 {
-		line("gate: %d candidates with rates measured by %d rollouts each, at most %d attempts at each; %d unsolvable ones", g.Candidates, g.RolloutsOfATrue,
-			g.AttemptsPerPreset, g.Unsolvable)
+		line("gate: %d candidates with rates measured by %d rollouts each, at most %d attempts at each; %d unsolvable ones", g.Candidates, g.TruthRollouts,
+			g.AttemptsPerTask, g.Unsolvable)
 		line("\tattempts\taccepted\tof the far, per attempt\tof the near, over all attempts\tof those in the band\tunsolvable\trollouts")
 		for _, name := range []string{"gated", "paper"} {
 			p := e.Presets[name]
 			line("%s\t%d\t%d\t%.4f\t%.4f\t%d of %d\t%d\t%d", name, p.Attempts, p.Accepted, p.FalseAcceptFar, p.FalseAcceptNear, p.BandAccepted, g.BandCandidates,
 				p.UnsolvableAccepted, p.RolloutsPaid)
 		}
+		line("95 %% intervals for the gate: far at most %.4f of %d attempts, near at most %.4f of %d candidates; near and not far: %d of %d", g.FarInterval.High,
+			g.FarAttempts, g.NearInterval.High, g.NearCandidates, g.OnlyNearAccepted, g.OnlyNear)
 		line("%d of %d episodes behind components get another verdict without them", g.VerdictChanged, g.Replayed)
 	}
 	for i, h := range e.Hostile {

@@ -5,8 +5,8 @@
 //	go run ./examples/evidence/envrigger [-quick] [-json] [-seeds N]
 //
 // Gate: candidates around tasks of three worlds, for scripted policies whose true success rate behind each candidate is measured with 1,000
-// rollouts of its own. Far is a true rate outside [.05, .95], near one that misses [.25, .75] by more than 0.15; the shares are of all attempts at
-// such candidates, for the gate and for the presets that follow the paper.
+// rollouts of its own. Far is a true rate outside [.05, .95], near one that misses [.25, .75] by more than 0.15. Attempts count that came to rollouts
+// of the policy: what the checks before them refuse says nothing about the statistics. The paper's preset has the same candidates and policies.
 //
 // Detectors: policies of several worlds with a planted flaw, and without any.
 //

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/rigger"
 	"github.com/throughline-go/throughline/envharness/rigger/diagnosis"
 	"github.com/throughline-go/throughline/envharness/rigger/rigtest"
 	"github.com/throughline-go/throughline/examples/internal/study"
+	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/internal/stat"
 	"github.com/throughline-go/throughline/rl/rollout"
 	"github.com/throughline-go/throughline/rl/train"
@@ -38,6 +38,7 @@ type trainingRow struct {
 	Seed         uint64  `json:"seed"`
 	Rigged       int     `json:"rigged_tasks"`
 	Accepted     int     `json:"accepted"`
+	Share        float64 `json:"share_of_accepted"` // of the tasks that the rigged run draws
 	RiggingTurns int     `json:"rigging_turns"`
 	EnvSteps     int     `json:"env_steps"`
 	Before       float64 `json:"success_before"` // test tasks, unmodified, as all below
@@ -51,21 +52,23 @@ type course struct {
 	world    string
 	flaw     diagnosis.ID // of the teacher
 	demos    int
-	tasks    int // that are rigged
+	rigged   int // training tasks that are rigged
 	envSteps int
 	algo     string
 }
 
+// courses were chosen with seed 11, among a few: with a teacher that submits too early tasks came into reach of the policy too seldom, and what it
+// is told when it is refused is in words that so small a model does not know.
 var courses = []course{
-	{"tooldesk_small", diagnosis.PrematureStop, 60, 24, 24000, "sapo"},
-	{"household_small", diagnosis.Loop, 400, 24, 12000, "sapo"},
+	{"tooldesk_small", diagnosis.Loop, 300, 48, 10000, "sapo"},
+	{"household_small", diagnosis.Loop, 1500, 48, 16000, "sapo"},
 }
 
 const (
-	unmodifiedShare = 0.3 // of the training episodes of the rigged run, at least
-	testTasks       = 200
-	flawRate        = 0.7 // of the teacher's episodes
-	temperature     = 0.4
+	riggedShare = 0.3 // of the training episodes of the rigged run, at most
+	testTasks   = 200
+	flawRate    = 0.8 // of the teacher's episodes
+	temperature = 0.4
 )
 
 func (e *evidence) training(ctx context.Context, s size) error {
@@ -113,7 +116,7 @@ func mean(x []float64, strata []int) (interval, error) {
 // run trains all ways from the same start, and returns for each test task what the rigged run passed more than the original, and than the one with
 // more steps.
 func (c course) run(ctx context.Context, seed uint64) (row trainingRow, gain, equal []float64, err error) {
-	row = trainingRow{Seed: seed, Rigged: c.tasks}
+	row = trainingRow{Seed: seed, Rigged: c.rigged}
 	first, err := c.study(ctx, seed, c.envSteps, nil)
 	if err != nil {
 		return row, nil, nil, err
@@ -136,10 +139,15 @@ func (c course) run(ctx context.Context, seed uint64) (row trainingRow, gain, eq
 		return row, nil, nil, err
 	}
 	row.Accepted, row.RiggingTurns = len(report.Items), report.Cost.Turns
-	items, err := c.pool(ctx, first, report)
+	tasks, err := c.tasks(ctx)
 	if err != nil {
 		return row, nil, nil, err
 	}
+	items, share, err := study.Pool(tasks, report.Items, riggedShare)
+	if err != nil {
+		return row, nil, nil, err
+	}
+	row.Share = share
 	passes := make([][]float64, 3)
 	for i, arm := range []struct {
 		steps int
@@ -183,6 +191,14 @@ func (c course) run(ctx context.Context, seed uint64) (row trainingRow, gain, eq
 	return row, gain, equal, nil
 }
 
+func (c course) tasks(ctx context.Context) ([]envharness.Task, error) {
+	w, err := worlds.Find(c.world)
+	if err != nil {
+		return nil, err
+	}
+	return w.Tasks(ctx, "train")
+}
+
 func (c course) agent() rollout.AgentOptions {
 	return rollout.AgentOptions{History: new(0), Candidates: true}
 }
@@ -199,7 +215,7 @@ func (c course) study(ctx context.Context, seed uint64, steps int, items []train
 
 // teach imitates the teacher, in the episodes that it fails as well.
 func (c course) teach(ctx context.Context, s *study.Study, seed uint64) error {
-	tasks, err := tasksOf(ctx, s.Problem.World, "train")
+	tasks, err := c.tasks(ctx)
 	if err != nil {
 		return err
 	}
@@ -229,7 +245,7 @@ func (c course) teach(ctx context.Context, s *study.Study, seed uint64) error {
 
 // rig rigs the first training tasks for the policy as it is.
 func (c course) rig(ctx context.Context, s *study.Study, seed uint64) (*rigger.Report, error) {
-	tasks, err := tasksOf(ctx, s.Problem.World, "train")
+	tasks, err := c.tasks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,47 +255,9 @@ func (c course) rig(ctx context.Context, s *study.Study, seed uint64) (*rigger.R
 		return nil, err
 	}
 	return rigger.Rig(ctx, rigger.Problem{
-		World: s.Problem.World, Tasks: tasks[:min(c.tasks, len(tasks))],
+		World: s.Problem.World, Tasks: tasks[:min(c.rigged, len(tasks))],
 		NewPolicy: func(_ envharness.Task, rng *rand.Rand) (envharness.Policy, error) { return agent.Play(rng), nil },
 	}, &rigger.Options{Seed: seed, Rollout: envharness.RolloutOptions{Parallel: runtime.NumCPU()}})
-}
-
-// pool mixes what was accepted with the unmodified tasks, so that at least the share of them is drawn.
-func (c course) pool(ctx context.Context, s *study.Study, report *rigger.Report) ([]train.Item, error) {
-	tasks, err := tasksOf(ctx, s.Problem.World, "train")
-	if err != nil {
-		return nil, err
-	}
-	items := make([]train.Item, len(tasks))
-	for i, t := range tasks {
-		items[i].Task = t
-	}
-	if len(report.Items) == 0 {
-		return items, nil
-	}
-	var rigged []train.Item
-	for _, it := range report.Items {
-		stack, err := it.Components(nil)
-		if err != nil {
-			return nil, err
-		}
-		rigged = append(rigged, train.Item{Task: it.Task, Components: stack})
-	}
-	copies := int(float64(len(items)) * (1 - unmodifiedShare) / unmodifiedShare / float64(len(rigged)))
-	return append(items, slices.Repeat(rigged, max(copies, 1))...), nil
-}
-
-func tasksOf(ctx context.Context, w envharness.World, split string) ([]envharness.Task, error) {
-	env, err := w.New(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer env.Close()
-	l, ok := envharness.As[envharness.TaskLister](env)
-	if !ok {
-		return nil, fmt.Errorf("the world does not list its tasks")
-	}
-	return l.Tasks(ctx, split)
 }
 
 func (e *evidence) writeTraining(line func(string, ...any)) {

@@ -95,7 +95,7 @@ func run(ctx context.Context, seeds int) (*evidence, error) {
 			return nil, err
 		}
 		row := seedRow{seed, r.Report.Training.SuccessBefore, r.WarmStart, r.Report.Training.SuccessAfter,
-			r.NoSkills, r.Curve[0].Validation, r.WrappedBefore, r.Wrapped}
+			r.NoSkills, r.Curve[0].Validation, r.Report.Environment.SuccessWrapped, r.Wrapped}
 		if row.SuccessAfter > row.SuccessBefore {
 			e.Improved++
 		}

@@ -11,14 +11,15 @@ import (
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/rigger"
 	"github.com/throughline-go/throughline/rl/rollout"
-	"github.com/throughline-go/throughline/rl/train"
 )
 
 // deskName is the world of the run: the compact preset of the service desk, whose texts are short enough for a small language model.
 const deskName = "tooldesk_small"
 
-// riggedShare is the share of training episodes that are drawn from accepted tasks, where there are enough of them.
-const riggedShare = 0.3
+const (
+	riggedShare = 0.3 // of training episodes, that are drawn from accepted tasks; a little less where it does not come out even
+	perAccepted = 4   // rollouts of each accepted task in an evaluation
+)
 
 // splits returns the tasks that the run uses.
 func (j *job) splits(ctx context.Context) (train, validation, test, ood []envharness.Task, err error) {
@@ -63,45 +64,27 @@ func (l *learner) rig(ctx context.Context, tasks []envharness.Task) error {
 		env.Candidates += len(t.Attempts)
 	}
 	env.Rollouts = j.result.Rigged.Cost.Rollouts()
-	for _, it := range j.result.Rigged.Items {
-		env.SuccessBase += it.Baseline.Rate() / float64(env.Accepted)
-		env.SuccessWrapped += it.Counts.Rate() / float64(env.Accepted)
+	if env.SuccessBase, err = l.onAccepted(ctx, "play accepted", false); err != nil {
+		return err
 	}
-	return nil
+	env.SuccessWrapped, err = l.onAccepted(ctx, "play accepted", true)
+	return err
 }
 
-// pool is what training draws from: all training tasks as they are and, so that they have their share, those that the rigger accepted, behind
-// their components.
-func (j *job) pool(tasks []envharness.Task) ([]train.Item, error) {
-	items := make([]train.Item, len(tasks))
-	for i, t := range tasks {
-		items[i].Task = t
-	}
-	var rigged []train.Item
-	for _, it := range j.result.Rigged.Items {
-		stack, err := it.Components(nil)
-		if err != nil {
-			return nil, err
-		}
-		rigged = append(rigged, train.Item{Task: it.Task, Components: stack})
-	}
-	if len(rigged) == 0 {
-		return items, nil
-	}
-	copies := riggedShare / (1 - riggedShare) * float64(len(items)) / float64(len(rigged))
-	return append(items, slices.Repeat(rigged, max(int(copies), 1))...), nil
-}
-
-// onAccepted is the success of the policy as it is on the accepted tasks, behind their components.
-func (l *learner) onAccepted(ctx context.Context, stage string) (float64, error) {
+// onAccepted is the success of the policy as it is on the accepted tasks, behind their components or as they were, in rollouts that nothing was chosen
+// by.
+func (l *learner) onAccepted(ctx context.Context, stage string, behind bool) (float64, error) {
 	items := l.job.result.Rigged.Items
 	sum := 0.0
 	for _, it := range items {
-		stack, err := it.Components(nil)
-		if err != nil {
-			return 0, err
+		var stack []envharness.Component
+		var err error
+		if behind {
+			if stack, err = it.Components(nil); err != nil {
+				return 0, err
+			}
 		}
-		rate, err := l.behind(ctx, stage, stack, slices.Repeat([]envharness.Task{it.Task}, 4))
+		rate, err := l.behind(ctx, stage, stack, slices.Repeat([]envharness.Task{it.Task}, perAccepted))
 		if err != nil {
 			return 0, err
 		}

@@ -209,13 +209,13 @@ func TestBest(t *testing.T) {
 	t.Error("the last evaluation is always the best one: the test shows nothing")
 }
 
-// What the rigger accepts is a training task behind components that somebody passes, and half of what training draws, if there is enough of it.
+// What the rigger accepts is a training task behind components that somebody passes, told in words.
 func TestRigged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a policy that plays well enough takes seconds")
 	}
 	some := tiny
-	some.demos, some.warmEpochs, some.train, some.rigged = 60, 10, 90, 10
+	some.demos, some.warmEpochs, some.train, some.rigged = 40, 8, 60, 8
 	res, err := start(t.Context(), Config{Seed: 3, Workers: 2}, some)
 	if err != nil {
 		t.Fatal(err)
@@ -223,27 +223,6 @@ func TestRigged(t *testing.T) {
 	env := res.Report.Environment
 	if env.Tasks != some.rigged || env.Accepted != len(res.Rigged.Items) || env.Accepted == 0 || env.Rollouts < 5*env.Tasks {
 		t.Fatalf("%+v, %d items", env, len(res.Rigged.Items))
-	}
-	j := newJob(t, 3)
-	j.size, j.result = some, *res
-	tasks, _, _, _, err := j.splits(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	items, err := j.pool(tasks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, behind := 0, 0
-	for _, it := range items {
-		if len(it.Components) == 0 {
-			plain++
-		} else {
-			behind++
-		}
-	}
-	if plain != len(tasks) || float64(behind) > riggedShare*float64(len(items)) || behind%env.Accepted != 0 {
-		t.Errorf("%d tasks as they are and %d behind components, of %d tasks and %d accepted", plain, behind, len(tasks), env.Accepted)
 	}
 	for _, it := range res.Rigged.Items {
 		if it.Counts.Pass == 0 || len(it.Words) != len(it.Stack) {

@@ -149,14 +149,11 @@ func (j *job) training(ctx context.Context) error {
 	if err := warm.rig(ctx, tasks[min(j.demos, len(tasks)):min(j.demos+j.rigged, len(tasks))]); err != nil {
 		return err
 	}
-	if j.result.WrappedBefore, err = warm.onAccepted(ctx, "play accepted"); err != nil {
-		return err
-	}
-	policy, err := j.trained(ctx, warm, tasks)
+	policy, share, err := j.trained(ctx, warm, tasks)
 	if err != nil {
 		return err
 	}
-	if j.result.Wrapped, err = policy.onAccepted(ctx, "play accepted"); err != nil {
+	if j.result.Wrapped, err = policy.onAccepted(ctx, "play accepted", true); err != nil {
 		return err
 	}
 	if r.Training.SuccessAfter, err = policy.success(ctx, "evaluate trained", "test"); err != nil {
@@ -178,8 +175,8 @@ func (j *job) training(ctx context.Context) error {
 	j.row("environment", fmt.Sprintf("rig %d training tasks for this policy; the verifier stays", env.Tasks), "candidates, accepted",
 		fmt.Sprint(env.Candidates), fmt.Sprint(env.Accepted))
 	j.row("", "play them as they were, and behind their components", accepted, percent(env.SuccessBase), percent(env.SuccessWrapped))
-	j.row("training", fmt.Sprintf("%d iterations of %s, 30 %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name), accepted,
-		percent(j.result.WrappedBefore), percent(j.result.Wrapped))
+	j.row("training", fmt.Sprintf("%d iterations of %s, %.0f %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name, 100*share),
+		accepted, percent(env.SuccessWrapped), percent(j.result.Wrapped))
 	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", onTest,
 		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
 	j.row("", "play a held-out family: two requests at once", fmt.Sprintf("success on %d such tasks", len(ood)), percent(warmOOD), percent(trainedOOD))
@@ -187,24 +184,24 @@ func (j *job) training(ctx context.Context) error {
 	return nil
 }
 
-// trained returns a policy that starts where another one is and was trained on the accepted and the unmodified tasks.
-func (j *job) trained(ctx context.Context, from *learner, tasks []envharness.Task) (*learner, error) {
-	items, err := j.pool(tasks)
+// trained returns a policy that starts where another one is and was trained on the accepted and the unmodified tasks, and the share of the former.
+func (j *job) trained(ctx context.Context, from *learner, tasks []envharness.Task) (*learner, float64, error) {
+	items, share, err := study.Pool(tasks, j.result.Rigged.Items, riggedShare)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	policy, err := j.learner(ctx, true, items)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	parameters, err := from.Model.MarshalBinary()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := policy.Model.UnmarshalBinary(parameters); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return policy, policy.train(ctx)
+	return policy, share, policy.train(ctx)
 }
 
 // withoutSkills is the success on validation tasks of a policy that is warm-started in the same way but is given no skills.

@@ -5,8 +5,10 @@ package study
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/envharness/rigger"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/backbone"
@@ -116,6 +118,29 @@ func tokenizer(ctx context.Context, w worlds.World, slots int) (*rollout.Tokeniz
 		slots = openSlots
 	}
 	return rollout.NewTokenizer(rollout.Words(traces, common), &rollout.TokenizerOptions{Slots: slots})
+}
+
+// Pool is what training draws from: all tasks as they are and, each equally often, what the rigger accepted, behind its components. Rigged is the share
+// of the pool that these are, at most the share that is asked for.
+func Pool(tasks []envharness.Task, accepted []rigger.Item, share float64) (items []train.Item, rigged float64, err error) {
+	items = make([]train.Item, len(tasks))
+	for i, t := range tasks {
+		items[i].Task = t
+	}
+	if len(accepted) == 0 {
+		return items, 0, nil
+	}
+	var behind []train.Item
+	for _, it := range accepted {
+		stack, err := it.Components(nil)
+		if err != nil {
+			return nil, 0, err
+		}
+		behind = append(behind, train.Item{Task: it.Task, Components: stack})
+	}
+	copies := max(int(share/(1-share)*float64(len(tasks))/float64(len(behind))), 1)
+	items = append(items, slices.Repeat(behind, copies)...)
+	return items, float64(copies*len(behind)) / float64(len(items)), nil
 }
 
 // Prepare imitates the demonstrations, if there are to be any.

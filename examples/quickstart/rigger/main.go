@@ -17,11 +17,11 @@ import (
 
 var game = game24.World(nil)
 
-// player plays a solution that it looks up beforehand. When a move fails it tries again half of the time, and else gives up.
+// player plays a solution that it looks up beforehand. When a move fails it tries again two times in three, and else gives up.
 func player(hand envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 	plan, err := yardstick.Plan(context.Background(), game, hand)
 	return envharness.PolicyFunc(func(_ context.Context, t envharness.Turn) (envharness.Action, error) {
-		if t.Error != nil && rng.IntN(2) == 0 {
+		if t.Error != nil && rng.IntN(3) == 0 {
 			return envharness.Action{}, envharness.ErrStop
 		}
 		if t.Index > 0 && t.Error == nil {
@@ -36,7 +36,7 @@ func player(hand envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 
 func main() {
 	ctx := context.Background()
-	hands := []envharness.Task{{ID: "1,5,5,5"}, {ID: "3,3,8,8"}}
+	hands := []envharness.Task{{ID: "3,3,8,8"}, {ID: "6,6,6,6"}}
 	report, err := rigger.Rig(ctx, rigger.Problem{World: game, Tasks: hands, NewPolicy: player}, nil)
 	if err != nil {
 		log.Fatal(err)
