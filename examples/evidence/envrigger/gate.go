@@ -55,6 +55,7 @@ type presetResult struct {
 	FalseAcceptFar     float64 `json:"false_accept_far"`
 	FalseAcceptNear    float64 `json:"false_accept_near"`
 	UnsolvableAccepted int     `json:"unsolvable_accepted"`
+	BandCandidates     int     `json:"band_candidates"`
 	BandAccepted       int     `json:"band_accepted"`
 	RolloutsPaid       int     `json:"rollouts_paid"`
 }
@@ -287,7 +288,7 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 			}
 		}
 		r.FalseAcceptFar, r.FalseAcceptNear = share(far, farAttempts), share(near, nearAll)
-		r.UnsolvableAccepted, r.BandAccepted = hopeless, band
+		r.UnsolvableAccepted, r.BandCandidates, r.BandAccepted = hopeless, bandAll, band
 		e.Presets[preset.String()] = r
 		if preset == rigger.Gated {
 			g.Attempts, g.Accepted, g.FalseAcceptFar, g.FalseAcceptNear, g.UnsolvableAccepted = r.Attempts, r.Accepted, r.FalseAcceptFar, r.FalseAcceptNear, hopeless
@@ -445,7 +446,7 @@ func (e *evidence) writeGate(line func(string, ...any)) {
 		line("\tattempts\taccepted\tof the far, per attempt\tof the near, over all attempts\tof those in the band\tunsolvable\trollouts")
 		for _, name := range []string{"gated", "paper"} {
 			p := e.Presets[name]
-			line("%s\t%d\t%d\t%.4f\t%.4f\t%d of %d\t%d\t%d", name, p.Attempts, p.Accepted, p.FalseAcceptFar, p.FalseAcceptNear, p.BandAccepted, g.BandCandidates,
+			line("%s\t%d\t%d\t%.4f\t%.4f\t%d of %d\t%d\t%d", name, p.Attempts, p.Accepted, p.FalseAcceptFar, p.FalseAcceptNear, p.BandAccepted, p.BandCandidates,
 				p.UnsolvableAccepted, p.RolloutsPaid)
 		}
 		line("95 %% intervals for the gate: far at most %.4f of %d attempts, near at most %.4f of %d candidates; near and not far: %d of %d", g.FarInterval.High,

@@ -54,7 +54,7 @@ type size struct {
 
 var (
 	full    = size{candidates: 240, truth: 1000, episodes: 20, tasks: 12, seeds: 3}
-	quickly = size{candidates: 60, truth: 300, episodes: 10, tasks: 3}
+	quickly = size{candidates: 44, truth: 200, episodes: 10, tasks: 2}
 )
 
 func main() {
