@@ -92,8 +92,8 @@ type Result struct {
 	WarmStart    float64         // success after the warm start, on the same tasks as Report.Training
 	Rigged       *rigger.Report  // the tasks that were adapted to the warm-started policy
 	Wrapped      float64         // success of the trained policy on the accepted tasks, behind their components
-	NoSkills               float64 // success on validation tasks of a policy that was warm-started without skills; with them it is that of Curve[0]
-	Null, Oracle           float64 // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
+	NoSkills     float64         // success on validation tasks of a policy that was warm-started without skills; with them it is that of Curve[0]
+	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
 }
 
 // job carries a run from stage to stage.
