@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -105,14 +106,6 @@ func (j *job) look(ctx context.Context) error {
 
 // baseline plays the unmodified task and finds the direction.
 func (j *job) baseline(ctx context.Context) error {
-	need := j.Baseline
-	if j.reference {
-		need *= 2
-	}
-	if need > j.Budget.Rollouts {
-		j.end(OutOfBudget, fmt.Sprintf("the baseline takes %d rollouts, and there are %d", need, j.Budget.Rollouts))
-		return nil
-	}
 	j.phase(0, "baseline", j.Baseline)
 	traces, err := j.table.play(ctx, "baseline", nil, j.policy(), 0, j.Baseline)
 	if err != nil {
@@ -122,7 +115,7 @@ func (j *job) baseline(ctx context.Context) error {
 		return &fatalError{errDeterministic}
 	}
 	counts, cost := Count(traces)
-	cost.Baseline = len(traces)
+	cost.Baseline = paid(traces)
 	j.report.Cost = cost
 	j.report.Baseline = j.snapshot(counts, traces)
 	j.report.Pair = pairOf(traces)
@@ -198,10 +191,10 @@ func (j *job) overBudget() string {
 // attempt makes one attempt. The error is as for do.
 func (j *job) attempt(ctx context.Context, n int) error {
 	a := Attempt{Number: n, Cost: Cost{Designs: 1}}
-	brief := j.brief(n)
+	brief, told := j.brief(n), j.brief(n) // a designer may do with its own what it likes
 	j.refine = nil
 	j.phase(n, "design", 0)
-	c, fault, err := j.design(ctx, n, brief)
+	c, fault, err := j.design(ctx, n, told)
 	switch {
 	case err != nil:
 		return err
@@ -286,10 +279,8 @@ func (j *job) check(ctx context.Context, a *Attempt) (*checked, error) {
 		if a.Hash, err = journalKey("stack", a.Candidate.Stack); err != nil {
 			return nil, err
 		}
-	} else {
-		if j.Preset == Gated && a.Candidate.Direction != j.direction {
-			fault = fmt.Errorf("the candidate is to be %v, and %v was asked for", a.Candidate.Direction, j.direction)
-		}
+	} else if a.Candidate.Direction != j.direction {
+		fault = fmt.Errorf("the candidate is to be %v, and %v was asked for", a.Candidate.Direction, j.direction)
 	}
 	if fault != nil {
 		a.Steps = []StepResult{{StepStatic, Failed, fault.Error()}}
@@ -341,7 +332,7 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 		return ruling{}, err
 	}
 	counts, cost := Count(traces)
-	cost.Screen = len(traces)
+	cost.Screen = paid(traces)
 	a.Screen, a.Traces, a.Cost = counts, traces, a.Cost.plus(cost)
 	m.Counts = counts
 	broken, err := j.review(ctx, "screening", stack, traces)
@@ -374,7 +365,9 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 	r := j.rule(m, traces, made.proven)
 	if decider, ok := j.Designer.(Decider); ok && j.Preset != PaperALFWorld && (j.Preset == Paper || r.decision != Reject) {
 		a.Cost.Designs++
-		decided, fault, err := j.decide(ctx, decider, brief, *a)
+		// A stream of its own: where the design is in a journal nothing was drawn for it.
+		brief.Rand = envharness.RandStream(j.Seed, streamPath(j.report.Task, "decide"), uint64(a.Number))
+		decided, fault, err := j.decide(ctx, decider, brief, cloneAttempt(*a))
 		switch {
 		case err != nil:
 			return ruling{}, err
@@ -382,6 +375,11 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 			r = ruling{Reject, nil, "the designer failed to decide: " + fault}
 		default:
 			r = j.heed(r, decided, m)
+		}
+	}
+	if r.decision == Accept && j.Preset != Gated {
+		if reason := j.unscored(m); reason != "" {
+			r = ruling{Reject, nil, reason}
 		}
 	}
 	step(StepScreen, r.decision == Accept, r.reason)
@@ -405,7 +403,7 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 		j.before, j.total = from, j.Confirm
 		traces, err := j.table.play(ctx, fmt.Sprintf("%d/confirm", a.Number), stack, j.policy(), from, n)
 		_, cost := Count(traces)
-		cost.Confirm = len(traces)
+		cost.Confirm = paid(traces)
 		a.Cost = a.Cost.plus(cost)
 		if err == nil {
 			broken, err = j.review(ctx, "confirmation", stack, traces)
@@ -423,6 +421,11 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 		return ruling{}, err
 	}
 	a.Confirm, a.Interval = confirmed.counts, confirmed.interval
+	m.Counts, m.Reference = confirmed.counts, confirmed.reference
+	if confirmed.accepted {
+		confirmed.reason = j.unscored(m)
+		confirmed.accepted = confirmed.reason == ""
+	}
 	step(StepConfirm, confirmed.accepted, confirmed.reason)
 	if !confirmed.accepted {
 		return ruling{Reject, nil, "the confirmation: " + confirmed.reason}, nil
@@ -437,9 +440,16 @@ func (j *job) try(ctx context.Context, a *Attempt, brief Brief, made *checked) (
 			return ruling{Reject, nil, "the transfer: " + result.Reason}, nil
 		}
 	}
-	m.Counts, m.Reference = confirmed.counts, confirmed.reference
 	j.accept(a, made, m)
 	return r, nil
+}
+
+// unscored says that the objective has no score that could order an item among others, or be written as JSON; it is empty if there is one.
+func (j *job) unscored(m Measure) string {
+	if score := j.Objective.Score(m); math.IsNaN(score) || math.IsInf(score, 0) {
+		return fmt.Sprintf("the score of the objective is %v, want a finite one", score)
+	}
+	return ""
 }
 
 // errBroken ends a confirmation in which components did what the step of integrity refuses.
@@ -457,13 +467,13 @@ func (j *job) review(ctx context.Context, name string, stack []envharness.Compon
 func (j *job) accept(a *Attempt, made *checked, m Measure) {
 	c, stack := a.Candidate, made.entries
 	item := Item{
-		Task: j.report.Task, Stack: stack, Words: a.Words, Direction: c.Direction, Flaw: c.Flaw, Objective: j.Objective.String(),
-		Baseline: j.report.Baseline.Tally, Counts: m.Counts, Interval: a.Interval, Score: j.Objective.Score(m), Hash: a.Hash,
+		Task: j.report.Task, Stack: stack, Words: a.Words, Direction: c.Direction, Flaw: c.Flaw,
+		Baseline: j.report.Baseline.Tally, Counts: m.Counts, Interval: a.Interval, Hash: a.Hash,
 		Aid:     c.Direction == components.Easier && slices.Contains(axesOf(j.registry, stack), envharness.AxisStart),
 		RedTeam: seeksFailures(j.Objective), Unproven: j.Preset == Gated && !made.proven,
 	}
-	if j.Preset == Unchecked {
-		item.Objective, item.Score = "", 0
+	if j.Preset != Unchecked {
+		item.Objective, item.Score = j.Objective.String(), j.Objective.Score(m)
 	}
 	j.items = append(j.items, item)
 	j.accepted = append(j.accepted, a.Hash, signature(j.registry, c))
@@ -491,7 +501,7 @@ func (j *job) playReference(
 ) ([]envharness.Trace, Tally, error) {
 	traces, err := j.table.play(ctx, name, stack, j.problem.NewReference, 0, n)
 	counts, cost := Count(traces)
-	cost.Reference = len(traces)
+	cost.Reference = paid(traces)
 	*to = to.plus(cost)
 	return traces, counts, err
 }
@@ -505,13 +515,17 @@ func (j *job) words(entries []components.Entry) []string {
 	return words
 }
 
-// brief is what the designer is told.
+// brief is what the designer is told. It shares traces with the run, which are read-only everywhere, and nothing else that could be written to.
 func (j *job) brief(n int) Brief {
 	b := Brief{
-		World: j.about, Task: j.report.Task, Text: j.text, Registry: j.registry, Direction: j.direction, Objective: j.Objective.String(),
-		Baseline: j.report.Baseline, Flaws: j.report.Flaws, Plan: j.inspector.plan, Edges: j.problem.Edges, Refine: j.refine,
-		Axes: weights(j.archive.axes), MaxComponents: j.MaxComponents,
+		World: cloneDescription(j.about), Task: cloneTask(j.report.Task), Text: j.text, Registry: j.registry, Direction: j.direction,
+		Objective: j.Objective.String(), Baseline: j.report.Baseline, Flaws: cloneFlaws(j.report.Flaws), Plan: cloneActions(j.inspector.plan),
+		Edges: cloneEdges(j.problem.Edges),
+		Axes:  weights(j.archive.axes), MaxComponents: j.MaxComponents,
 		Rand: envharness.RandStream(j.Seed, streamPath(j.report.Task, "design"), uint64(n)),
+	}
+	if j.refine != nil {
+		b.Refine = new(*j.refine)
 	}
 	pair := pairOf(j.inspector.baseline)
 	b.Success, b.Failure = pair.Success, pair.Failure
@@ -523,8 +537,8 @@ func (j *job) brief(n int) Brief {
 
 // shown is an attempt as a designer may see it: without what the confirmation counted, and what it showed.
 func shown(a Attempt) Attempt {
+	a = cloneAttempt(a)
 	a.Confirm, a.Interval, a.Cost = Tally{}, nil, Cost{}
-	a.Steps = slices.Clone(a.Steps)
 	screened := false
 	for i := range a.Steps {
 		s := &a.Steps[i]

@@ -3,7 +3,9 @@ package rigger
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -38,7 +40,7 @@ type Candidate struct {
 	Rationale string               `json:"rationale,omitempty"` // at most 1000 bytes
 }
 
-// A Brief is all that a designer knows. It is read-only.
+// A Brief is all that a designer knows. Registry and traces are read-only; the rest is a copy of its own.
 type Brief struct {
 	World     envharness.Description // of the base
 	Task      envharness.Task
@@ -83,4 +85,56 @@ type Snapshot struct {
 	Turns   float64 `json:"turns"`             // mean of passed rollouts; 0 without any
 	Optimal int     `json:"optimal,omitempty"` // turns of the oracle's plan; 0 without one
 	Limit   int     `json:"limit,omitempty"`   // on the turns of the unmodified task; 0 if there is none
+}
+
+func cloneDescription(d envharness.Description) envharness.Description {
+	d.Tools = slices.Clone(d.Tools)
+	for i := range d.Tools {
+		d.Tools[i].Schema = slices.Clone(d.Tools[i].Schema)
+	}
+	d.Graded, d.Mutable, d.Volatile = slices.Clone(d.Graded), slices.Clone(d.Mutable), slices.Clone(d.Volatile)
+	d.Refusals, d.Vocabulary = slices.Clone(d.Refusals), slices.Clone(d.Vocabulary)
+	return d
+}
+
+func cloneActions(actions []envharness.Action) []envharness.Action {
+	actions = slices.Clone(actions)
+	for i := range actions {
+		actions[i].Args = slices.Clone(actions[i].Args)
+	}
+	return actions
+}
+
+func cloneEdges(edges []components.Edge) []components.Edge {
+	edges = slices.Clone(edges)
+	for i := range edges {
+		e := &edges[i]
+		e.Before.Args, e.After.Args = maps.Clone(e.Before.Args), maps.Clone(e.After.Args)
+	}
+	return edges
+}
+
+func cloneFlaws(flaws []diagnosis.Flaw) []diagnosis.Flaw {
+	flaws = slices.Clone(flaws)
+	for i := range flaws {
+		found := slices.Clone(flaws[i].Found)
+		for k := range found {
+			found[k].Turns = slices.Clone(found[k].Turns)
+		}
+		flaws[i].Found = found
+	}
+	return flaws
+}
+
+func cloneAttempt(a Attempt) Attempt {
+	stack := slices.Clone(a.Candidate.Stack)
+	for i := range stack {
+		stack[i].Params = slices.Clone(stack[i].Params)
+	}
+	a.Candidate.Stack = stack
+	a.Words, a.Steps, a.Traces = slices.Clone(a.Words), slices.Clone(a.Steps), slices.Clone(a.Traces)
+	if a.Interval != nil {
+		a.Interval = new(*a.Interval)
+	}
+	return a
 }

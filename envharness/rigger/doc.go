@@ -91,7 +91,8 @@
 // An attempt takes up to K1 + K2 rollouts of the policy, 21 with the defaults, and a task 5 + 5*21 at most; those of a confirmation that
 // cannot be won are saved. With a reference policy that the objective uses it is twice that. The steps before the screening cost the world
 // alone: some hundred episodes of scripted policies and SearchLimit states at most. Memory is that of the traces of one task, without those
-// of confirmations, and one [Pair] for every task.
+// of confirmations, and one [Pair] for every task. What infrastructure spoilt and was played again is paid for as well, and comes on top: see
+// [Budget].
 //
 // # Determinism and the journal
 //

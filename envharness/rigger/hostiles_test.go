@@ -18,6 +18,7 @@ func TestGateRefusesHostiles(t *testing.T) {
 		for _, h := range rigtest.Hostiles(tapped) {
 			in := newTestInspector(t, w, gateTasks[name], registryWith(t, h.Kind))
 			in.searchLimit = 100
+			in.play = untracked(w, in.task, 1) // a tapped environment is that of one episode at a time
 			trace, err := in.trial(t.Context(), nil, w, script(in.plan))
 			if err != nil {
 				t.Fatal(err)

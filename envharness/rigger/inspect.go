@@ -164,18 +164,19 @@ func once[T any](known map[string]T, key string, f func() (T, error)) (T, error)
 
 // trial plays one episode of the task for a check. It is not journalled, since it costs the world alone. The error is one of the context or
 // of the base. What is put down to the base is its fault only if it fails at the same calls without the components, too; if it does not, the
-// episode is played once more, and what spoils that is put down to the components.
+// episode is played once more, and what spoils that is put down to the components. A replay that differs is put down to them at once: a base
+// that is down does not do that, and components that play on it themselves may do so in one episode alone.
 func (in *inspector) trial(
 	ctx context.Context, stack []envharness.Component, w envharness.World, newPolicy func() envharness.Policy,
 ) (envharness.Trace, error) {
 	t, err := in.episode(ctx, stack, w, newPolicy)
-	if err != nil || !broke(&t) {
+	if err != nil || !broke(&t) && !differed(&t) {
 		return t, err
 	}
 	if len(stack) == 0 {
 		return t, in.outageError(&t)
 	}
-	if err := in.outage(ctx, &t); err != nil {
+	if err := in.outage(ctx, &t); err != nil || differed(&t) {
 		return t, err
 	}
 	return in.episode(ctx, stack, w, newPolicy)
@@ -190,7 +191,7 @@ func (in *inspector) outage(ctx context.Context, t *envharness.Trace) error {
 		}
 	}
 	bare, err := in.episode(ctx, nil, in.world, script(calls))
-	if err == nil && broke(&bare) {
+	if err == nil && (broke(&bare) || differed(&bare)) {
 		err = in.outageError(&bare)
 	}
 	return err
@@ -202,7 +203,12 @@ func (in *inspector) outageError(t *envharness.Trace) error {
 
 // broke reports whether infrastructure spoilt an episode, and not a component. That a replay differs is no matter of infrastructure.
 func broke(t *envharness.Trace) bool {
-	return t.End.Infra() && t.End != envharness.EndComponentError && !strings.Contains(t.Cause, envharness.ErrTamper.Error())
+	return t.End.Infra() && t.End != envharness.EndComponentError && !differed(t)
+}
+
+// differed reports whether the replay of an episode did.
+func differed(t *envharness.Trace) bool {
+	return t.End.Infra() && t.End != envharness.EndComponentError && strings.Contains(t.Cause, envharness.ErrTamper.Error())
 }
 
 // reruns is how often an episode that infrastructure spoilt is played again.

@@ -37,14 +37,14 @@ var gateTasks = map[string]string{
 }
 
 // untracked is a [player] that keeps nothing.
-func untracked(w envharness.World, task envharness.Task) player {
+func untracked(w envharness.World, task envharness.Task, parallel int) player {
 	return func(
 		ctx context.Context, name string, stack []envharness.Component, newPolicy maker, from, n int,
 	) ([]envharness.Trace, error) {
 		tasks := slices.Repeat([]envharness.Task{task}, n)
 		return envharness.Rollouts(ctx, w, stack, func(slot int) (envharness.Policy, error) {
 			return newPolicy(task, envharness.RandStream(1, name, uint64(from+slot)))
-		}, tasks, &envharness.RolloutOptions{Kind: name, Parallel: 2})
+		}, tasks, &envharness.RolloutOptions{Kind: name, Parallel: parallel})
 	}
 }
 
@@ -53,7 +53,7 @@ func newTestInspector(t *testing.T, w envharness.World, id string, r *components
 	t.Helper()
 	task := envharness.Task{ID: id, Seed: new(uint64(7))}
 	in, err := newInspector(t.Context(), w, task, r, nil,
-		checks{nullEpisodes: 20, searchLimit: 2000, maxComponents: 4}, untracked(w, task))
+		checks{nullEpisodes: 20, searchLimit: 2000, maxComponents: 4}, untracked(w, task, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,6 +293,12 @@ func TestHostiles(t *testing.T) {
 		{"prints the plan in other letters", envharness.AxisObservation, suffix(func(context.Context, view) string {
 			return `HINT: SET_ADDRESS {"ADDRESS":"ELM 8","ORDER_ID":"O1"}`
 		}), StepIntegrity, "of the plan"},
+		{"prints the plan in another order", envharness.AxisObservation, suffix(func(context.Context, view) string {
+			return `hint: set_address {"order_id" : "o1", "address":"elm\u00208"}`
+		}), StepIntegrity, "of the plan"},
+		{"prints the plan as a call of another format", envharness.AxisObservation, suffix(func(context.Context, view) string {
+			return `hint: {"name":"set_address","arguments":"{\"order_id\":\"o1\",\"address\":\"elm 8\"}"}`
+		}), StepIntegrity, "of the plan"},
 		{"prints a graded value in other letters", envharness.AxisObservation, suffix(func(context.Context, view) string { return "hint: Oak 2" }),
 			StepIntegrity, `"oak 2"`},
 		{"tosses its own coin", envharness.AxisObservation, suffix(func(context.Context, view) string {
@@ -328,6 +334,47 @@ func TestHostiles(t *testing.T) {
 		}
 		if last.Step != tt.step || last.Result != Failed || !strings.Contains(last.Reason, tt.reason) {
 			t.Errorf("%s: %s %s (%s), want %s with %q", tt.name, last.Step, last.Result, last.Reason, tt.step, tt.reason)
+		}
+	}
+}
+
+// TestPlaysInOneEpisode has a component that plays on the base itself in one episode alone, before a verifier that reads the log only. The
+// replay differs, and there is no second chance to behave. Where it differs without components, too, nobody is blamed.
+func TestPlaysInOneEpisode(t *testing.T) {
+	for _, only := range []int{2, 3, 4} { // the first is of static
+		var p tap
+		episode, shaky := 0, false
+		k := kindOf("hostile", envharness.AxisAction, func(context.Context, envharness.EpisodeInfo) (envharness.Hooks, error) {
+			episode++
+			now := episode
+			return envharness.Hooks{Action: func(ctx context.Context, v view, _ action) (envharness.ActionEdit, error) {
+				if now == 1 {
+					return envharness.BlockAction("not now"), nil
+				}
+				if now == only && v.Turn == 0 {
+					if _, err := p.base().Step(ctx, act(`find_customer {"email":"eva"}`)[0]); err != nil {
+						return envharness.ActionEdit{}, err
+					}
+				}
+				return envharness.PassAction(), nil
+			}}, nil
+		})
+		w := p.world(gateWorlds["tooldesk"]())
+		inner := w.Verifier
+		w.Verifier = envharness.VerifierFunc(func(ctx context.Context, e envharness.Evidence) (envharness.Verdict, error) {
+			if e.End = nil; shaky {
+				return envharness.Verdict{}, envharness.ErrTamper
+			}
+			return inner.Verify(ctx, e)
+		})
+		in := newTestInspector(t, w, "small-T2-0000", registryWith(t, k))
+		found, err := in.inspect(t.Context(), 1, harder(part("hostile", `{}`)))
+		if err != nil || lastStep(found) != "integrity fail" || !strings.Contains(found.steps[1].Reason, envharness.ErrTamper.Error()) {
+			t.Errorf("in episode %d: %v, %v", only, found.steps, err)
+		}
+		shaky = true
+		if _, err := in.trial(t.Context(), found.stack, w, script(nil)); !errors.Is(err, envharness.ErrInfra) {
+			t.Errorf("a world that differs: %v", err)
 		}
 	}
 }

@@ -215,17 +215,17 @@ func TestUndisturbed(t *testing.T) {
 	}
 }
 
-// A run that ends at any rollout or design, because its context is done, because Progress panics, or because the disk is full, and is
+// A run that ends at some rollout or design, because its context is done, because Progress panics, or because the disk is full, and is
 // started anew, ends with the report of one that was not interrupted, and pays nothing again that is in the journal.
 func TestInterrupted(t *testing.T) {
 	ways := []string{"cancel", "panic", "disk"}
-	stride := 1
+	stride := 3
 	if testing.Short() {
 		stride = 7
 	}
 	n := len(undisturbedRun(t, false).plays)
-	for k := 1; k <= n; k += stride { // three ways in turn, with one rollout at once and with three
-		interruptedAt(t, false, ways[k%3], 1+k/3%2*2, k)
+	for i, k := 0, 1; k <= n; i, k = i+1, k+stride { // three ways in turn, with one rollout at once and with three
+		interruptedAt(t, false, ways[i%3], 1+i/3%2*2, k)
 	}
 	if testing.Short() {
 		return
@@ -342,10 +342,11 @@ func TestResumeOfWhole(t *testing.T) {
 
 const (
 	rigDir      = "THROUGHLINE_TEST_RIGGER_DIR" // the folder in which this test binary is to rig until it is killed
-	killedKills = 8
+	killedKills = 4
 )
 
-// TestRigUntilKilled is the other process of TestKilled. It says on standard output which rollout begins, and when all is done.
+// TestRigUntilKilled is the other process of TestKilled. It says on standard output that the journal is open, and then which rollout or
+// design begins, and goes on with each when it has read one byte.
 func TestRigUntilKilled(t *testing.T) {
 	dir := os.Getenv(rigDir)
 	if dir == "" {
@@ -355,13 +356,19 @@ func TestRigUntilKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	say := func(what string) {
+		fmt.Fprintf(os.Stdout, "\nkill: %s\n", what)
+		if _, err := io.ReadFull(os.Stdin, make([]byte, 1)); err != nil {
+			t.Error(err)
+		}
+	}
 	j := openJournal(t, filepath.Join(dir, "journal"))
-	fmt.Fprint(os.Stdout, "\nkill: open\n")
+	say("open")
 	started := func(name string) int {
 		if _, err := io.WriteString(side, name+"\n"); err != nil {
 			t.Error(err)
 		}
-		fmt.Fprintf(os.Stdout, "\nkill: %s\n", name)
+		say(name)
 		return 0
 	}
 	o := interruptedOptions(true, j, 2)
@@ -402,21 +409,30 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		// The answer after which it is killed. What is not in the journal has a line each, of which at least one has no answer by then, and
+		// what has none is not recorded: it cannot end before it is killed, and something is left to do after that.
 		end := -1
 		if kills < killedKills {
-			end = rng.IntN(1 + 2*len(u.plays)/killedKills)
+			end = rng.IntN(min(len(u.plays)-len(known)-designs, 2*len(u.plays)/killedKills))
 		}
 		var rest []string
 		killed := false
-		in := bufio.NewScanner(out)
-		for n := 0; in.Scan(); {
-			if !strings.HasPrefix(in.Text(), "kill: ") {
-				if in.Text() != "" {
-					rest = append(rest, in.Text())
+		said := bufio.NewScanner(out)
+		for n := 0; said.Scan(); {
+			if !strings.HasPrefix(said.Text(), "kill: ") {
+				if said.Text() != "" {
+					rest = append(rest, said.Text())
 				}
+				continue
+			}
+			if killed {
 				continue
 			}
 			if n == 0 {
@@ -425,8 +441,12 @@ func TestKilled(t *testing.T) {
 					j.Close()
 				}
 			}
+			if _, err := in.Write([]byte{0}); err != nil {
+				rest = append(rest, err.Error())
+				break // Wait says what became of it
+			}
 			if n == end {
-				for range rng.IntN(500_000) { // any moment of the rollouts under way
+				for range rng.IntN(20_000_000) { // any moment of the rollouts under way
 					_ = n
 				}
 				if err := cmd.Process.Kill(); err != nil {
@@ -476,7 +496,7 @@ func TestKilled(t *testing.T) {
 	if names := slices.Compact(slices.Sorted(slices.Values(started))); len(names) != len(u.plays) || len(started) > len(u.plays)+2*kills {
 		t.Errorf("%d rollouts and designs were started %d times with %d kills, want %d and at most two more for each kill", len(names), len(started), kills, len(u.plays))
 	}
-	if kills < killedKills/2 {
-		t.Errorf("it ended after %d kills", kills)
+	if kills != killedKills {
+		t.Errorf("it ended after %d kills, want %d", kills, killedKills)
 	}
 }

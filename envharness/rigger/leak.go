@@ -1,6 +1,7 @@
 package rigger
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,8 +14,9 @@ import (
 )
 
 const (
-	leastSecret = 4  // bytes of a graded value that must not be shown; shorter ones are in many a word
-	leastChunk  = 16 // bytes of a field of the state, as JSON, that must not be shown
+	leastSecret = 4    // bytes of a graded value that must not be shown; shorter ones are in many a word
+	leastChunk  = 16   // bytes of a field of the state, as JSON, that must not be shown
+	mostJSON    = 4096 // bytes of a JSON value in a text that is read as one
 )
 
 // A secret is something that components must not add to what is shown.
@@ -51,6 +53,9 @@ func (in *inspector) secrets(stack []envharness.Component, states []envharness.S
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if raw := fields[name]; len(raw) >= leastChunk {
 				add(secret{text: string(raw), what: fmt.Sprintf("the field %q of the state", name)})
+				if c := sortedJSON(string(raw)); len(c) >= leastChunk {
+					add(secret{text: c, what: fmt.Sprintf("the field %q of the state", name)})
+				}
 			}
 			if slices.Contains(in.about.Graded, name) {
 				for _, form := range []string{name + ": ", name + "=", name + `":`} {
@@ -70,8 +75,8 @@ func (in *inspector) secrets(stack []envharness.Component, states []envharness.S
 // forms are the ways to write an action with its arguments that count.
 func forms(a envharness.Action) []string {
 	out := []string{a.String(), a.Name + string(a.Args), string(a.Args), a.Text()}
-	if canonical, err := envharness.CanonicalJSON(a.Args); err == nil {
-		out = append(out, string(canonical))
+	if c := sortedJSON(string(a.Args)); c != "" {
+		out = append(out, c)
 	}
 	var args map[string]any
 	if json.Unmarshal(a.Args, &args) == nil && len(args) == 1 {
@@ -82,6 +87,39 @@ func forms(a envharness.Action) []string {
 		}
 	}
 	return out
+}
+
+// sortedJSON returns the canonical form of a JSON value in small letters, empty if there is none. As keys are put in order when the letters are
+// small, it is the same one for what is written in others.
+func sortedJSON(value string) string {
+	c, err := envharness.CanonicalJSON(json.RawMessage(value)) // letters may be written as numbers
+	if err == nil {
+		c, err = envharness.CanonicalJSON(json.RawMessage(bytes.ToLower(c)))
+	}
+	if err != nil {
+		return ""
+	}
+	return string(c)
+}
+
+// valuesIn returns the JSON objects and lists that stand in a text, but those within others. The cost is at most mostJSON a brace; what is
+// longer is only seen as the values in it.
+func valuesIn(text string) []string {
+	var values []string
+	for {
+		at := strings.IndexAny(text, "{[")
+		if at < 0 {
+			return values
+		}
+		text = text[at:]
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[:min(len(text), mostJSON)])).Decode(&raw) != nil {
+			text = text[1:]
+			continue
+		}
+		values = append(values, string(raw))
+		text = text[len(raw):]
+	}
 }
 
 // stringsOf returns the strings in a JSON value, in the order of the keys, and the keys that are more than a name of letters, each before
@@ -115,15 +153,43 @@ func appendStrings(out []string, v any) []string {
 
 // A page is what was shown, as text in small letters in which something may be found.
 type page struct {
-	text strings.Builder
-	list strings.Builder // of admissible actions
+	text   strings.Builder
+	list   strings.Builder // of admissible actions
+	beside *page           // a text that it has is left out here; nil means none
+	known  map[string]bool // texts
+	unread []string        // texts that may hold JSON values
 }
 
 func (p *page) add(texts ...string) {
 	for _, t := range texts {
+		if p.known[t] || p.beside != nil && p.beside.known[t] {
+			continue
+		}
+		if p.known == nil {
+			p.known = make(map[string]bool)
+		}
+		p.known[t] = true
 		p.text.WriteString(strings.ToLower(t))
 		p.text.WriteByte('\n')
+		if strings.ContainsAny(t, "{[") {
+			p.unread = append(p.unread, t)
+		}
 	}
+}
+
+// read returns the texts, with the canonical form of the JSON values in them and the strings in those: who reads one order of keys, or one
+// way to write a letter, can read another.
+func (p *page) read() string {
+	for len(p.unread) > 0 {
+		t := p.unread[0]
+		p.unread = p.unread[1:]
+		for _, v := range valuesIn(t) {
+			p.text.WriteString(sortedJSON(v))
+			p.text.WriteByte('\n')
+			p.add(stringsOf(json.RawMessage(v))...)
+		}
+	}
+	return p.text.String()
 }
 
 // addCalls adds what a policy said, or is the same behind the stack.
@@ -178,7 +244,7 @@ func (in *inspector) leak(stack []envharness.Component, t *envharness.Trace, sec
 		public.addCalls(stack, t.Log[i].Action)
 	}
 	public.addObservation(rawStart(t))
-	var shown page
+	shown := page{beside: &public}
 	shown.addObservation(t.Shown)
 	shown.addTools(t.Tools)
 	secrets = slices.Clone(secrets)
@@ -196,7 +262,7 @@ func (in *inspector) leak(stack []envharness.Component, t *envharness.Trace, sec
 		if u.Raw != nil {
 			public.addTransition(u.Raw)
 		}
-		var shown page
+		shown := page{beside: &public}
 		shown.addTransition(&u.Shown)
 		shown.addTools(u.Tools)
 		if s := told(&secrets, &shown, &public); s != "" {
@@ -262,7 +328,7 @@ func (in *inspector) hint(stack []envharness.Component, t *envharness.Trace) str
 
 // on reports whether a page holds the secret where that counts.
 func (s secret) on(p *page) bool {
-	return s.count(p.text.String()) > 0 || !s.list && s.count(p.list.String()) > 0
+	return s.count(p.read()) > 0 || !s.list && s.count(p.list.String()) > 0
 }
 
 // count returns how often a text holds the secret.

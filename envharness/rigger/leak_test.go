@@ -60,6 +60,62 @@ func TestForms(t *testing.T) {
 	}
 }
 
+func TestValuesIn(t *testing.T) {
+	long := `{"a":"` + strings.Repeat("x", mostJSON) + `","b":{"c":1}}`
+	tests := []struct {
+		text   string
+		want   []string
+		reason string
+	}{
+		{`say {"a":{"b":[1]}} and [2] or {"c":3}.`, []string{`{"a":{"b":[1]}}`, `[2]`, `{"c":3}`}, "those within others are not named"},
+		{"[blocked] {x} {", nil, "braces of no JSON"},
+		{`{{"a":1}`, []string{`{"a":1}`}, "a brace before one"},
+		{long, []string{`{"c":1}`}, "too long to be read as one"},
+	}
+	for _, tt := range tests {
+		if got := valuesIn(tt.text); !slices.Equal(got, tt.want) {
+			t.Errorf("%.40s: %q, want %q (%s)", tt.text, got, tt.want, tt.reason)
+		}
+	}
+}
+
+// TestPage: what is on a page in one form is on it in the other ones.
+func TestPage(t *testing.T) {
+	in := newTestInspector(t, gateWorlds["tooldesk"](), gateTasks["tooldesk"], components.Catalogue())
+	in.plan = act(`set {"b":"Elm 8","a":1}`)
+	in.about.Graded = nil
+	state := envharness.State(`{"field":{"y":"a longer text","x":1}}`)
+	tests := []struct {
+		text   string
+		want   bool
+		reason string
+	}{
+		{`{"b":"Elm 8","a":1}`, true, "as it is"},
+		{`{"a":1,"b":"Elm 8"}`, true, "another order"},
+		{`{ "A" : 1.0, "B" : "elm 8" }`, true, "another way to write it, in other letters"},
+		{`{"a":1,"b":"\u0045lm 8"}`, true, "letters as numbers"},
+		{`do {"name":"set","args":{"a":1,"b":"Elm 8"}}`, true, "in another one"},
+		{`do {"arguments":"{\"a\":1, \"b\":\"Elm 8\"}"}`, true, "in a string of another one"},
+		{`[{"a":1,"b":"Elm 8"}]`, true, "in a list"},
+		{`{"a":2,"b":"Elm 8"}`, false, "another value"},
+		{`{"a":1,"b":"Elm"}`, false, "likewise"},
+		{`{"x":1, "y":"a longer text"}`, true, "a field of the state in another order"},
+	}
+	for _, tt := range tests {
+		var shown page
+		shown.add(tt.text)
+		got := slices.ContainsFunc(in.secrets(nil, []envharness.State{state}), func(s secret) bool { return s.on(&shown) })
+		if got != tt.want {
+			t.Errorf("%s: %v, want %v (%s)", tt.text, got, tt.want, tt.reason)
+		}
+		public := page{known: map[string]bool{tt.text: true}}
+		beside := page{beside: &public}
+		if beside.add(tt.text); beside.read() != "" {
+			t.Errorf("%s: it is on a page beside one that has it", tt.text)
+		}
+	}
+}
+
 // TestHint has components that say what to do next where actions have no arguments.
 func TestHint(t *testing.T) {
 	w := gateWorlds["keydoor"]()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -50,9 +51,9 @@ type Options struct {
 	Objective Objective // nil means Difficulty{}
 	Seed      uint64    // of all that is drawn
 
-	Baseline int // rollouts of the policy on each unmodified task, K, at least 2; zero means 5
-	Screen   int // in a screening, K1, at least 2; zero means 5
-	Confirm  int // in a confirmation, K2, at least 8; zero means 16
+	Baseline int // rollouts of the policy on each unmodified task, K, 2 to 1000; zero means 5
+	Screen   int // in a screening, K1, 2 to 1000; zero means 5
+	Confirm  int // in a confirmation, K2, 8 to 1000; zero means 16
 	Attempts int // of a task, M; zero means 5, at most 20
 	// Accept is how many candidates of a task are to be accepted before its attempts end; zero means 1.
 	Accept int
@@ -60,8 +61,8 @@ type Options struct {
 	// passes at least half of the time, else easier.
 	RigInBand bool
 
-	Alpha         *float64 // error level of a task, spent evenly on its attempts, in (0, 0.5); nil means 0.05
-	NullEpisodes  int      // of each policy that knows nothing; zero means 20
+	Alpha         *float64 // error level of a task, spent evenly on its attempts, 1e-12 or more and below 0.5; nil means 0.05
+	NullEpisodes  int      // of each policy that knows nothing, at most 10000; zero means 20
 	SearchLimit   *int     // states that the search for a solution may visit; nil means 20000, 0 means no search
 	MaxComponents int      // in a candidate; zero means 4, at most 8
 	AxisCap       *float64 // largest share of the accepted on one axis, from 10 accepted on, in (0, 1]; nil means 0.4
@@ -85,8 +86,12 @@ type Options struct {
 // A Budget bounds the rollouts of policy and reference on one task, baseline included, and what they take. An attempt begins only if its
 // screening and confirmation fit into Rollouts, so that none is broken off. Zero means no limit, and 200 for Rollouts. Time is bounded by
 // the context.
+//
+// Rollouts that infrastructure spoilt and that were played again count as well, but nothing is put by for them: an attempt that has begun may
+// exceed Rollouts by Rollout.Reruns for each of its own. The turns and tokens of a spoilt one that was played again are not known, and
+// count for nothing.
 type Budget struct {
-	Rollouts int
+	Rollouts int // at least those of the baseline and of one attempt
 	Turns    int // an attempt does not begin when they are used up
 	Tokens   int // likewise
 }
@@ -115,7 +120,11 @@ const (
 	defaultRollouts      = 200
 	defaultReruns        = 2 // as envharness.RolloutOptions has it
 
+	leastAlpha     = 1e-12 // spent on 20 attempts that is a level that is still below 1
 	leastConfirm   = 8
+	mostRollouts   = 1000 // in a baseline, screening or confirmation
+	mostPlayed     = 10_000
+	mostNull       = 10_000
 	mostAttempts   = 20
 	mostComponents = 8
 	axisCapFrom    = 10 // accepted
@@ -151,19 +160,19 @@ func settle(p Problem, o *Options) (*settings, error) {
 			faults = append(faults, fmt.Errorf("rigger: Options.%s is %d, want at most %d", name, *value, most))
 		}
 	}
-	within("Baseline", &s.Baseline, defaultBaseline, 2, 0)
-	within("Screen", &s.Screen, defaultScreen, 2, 0)
-	within("Confirm", &s.Confirm, defaultConfirm, leastConfirm, 0)
+	within("Baseline", &s.Baseline, defaultBaseline, 2, mostRollouts)
+	within("Screen", &s.Screen, defaultScreen, 2, mostRollouts)
+	within("Confirm", &s.Confirm, defaultConfirm, leastConfirm, mostRollouts)
 	within("Attempts", &s.Attempts, defaultAttempts, 1, mostAttempts)
 	within("Accept", &s.Accept, 1, 1, 0)
-	within("NullEpisodes", &s.NullEpisodes, defaultNullEpisodes, 1, 0)
+	within("NullEpisodes", &s.NullEpisodes, defaultNullEpisodes, 1, mostNull)
 	within("MaxComponents", &s.MaxComponents, defaultMaxComponents, 1, mostComponents)
 	within("Budget.Rollouts", &s.Budget.Rollouts, defaultRollouts, 1, 0)
 	within("Budget.Turns", &s.Budget.Turns, 0, 0, 0)
 	within("Budget.Tokens", &s.Budget.Tokens, 0, 0, 0)
 	if o.Alpha != nil {
-		if s.alpha = *o.Alpha; !(s.alpha > 0 && s.alpha < .5) {
-			faults = append(faults, fmt.Errorf("rigger: Options.Alpha is %v, want above 0 and below 0.5", s.alpha))
+		if s.alpha = *o.Alpha; !(s.alpha >= leastAlpha && s.alpha < .5) {
+			faults = append(faults, fmt.Errorf("rigger: Options.Alpha is %v, want at least %v and below 0.5", s.alpha, leastAlpha))
 		}
 	}
 	if o.AxisCap != nil {
@@ -181,6 +190,9 @@ func settle(p Problem, o *Options) (*settings, error) {
 	}
 	if s.Designer == nil {
 		s.Designer = &Rules{}
+	}
+	if v := reflect.ValueOf(s.Designer); (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
+		faults = append(faults, fmt.Errorf("rigger: Options.Designer is a nil %T", s.Designer))
 	}
 	if _, named := s.Designer.(fmt.Stringer); s.Journal != nil && !named {
 		faults = append(faults, fmt.Errorf("rigger: Options.Journal is given, and the designer %T has no method String: its answers are kept "+
@@ -205,6 +217,9 @@ func settle(p Problem, o *Options) (*settings, error) {
 	err := errors.Join(faults...)
 	if err == nil {
 		err = s.checkObjective(p)
+	}
+	if err == nil {
+		err = s.checkBudget()
 	}
 	if err != nil {
 		return nil, err
@@ -240,6 +255,22 @@ func (s *settings) reserved() int {
 		n *= 2
 	}
 	return n
+}
+
+// checkBudget reports a budget that the first attempt would not fit into, so that a baseline would be paid for nothing.
+func (s *settings) checkBudget() error {
+	baseline := s.Baseline
+	switch {
+	case s.Preset == Unchecked:
+		baseline = 0
+	case s.reference:
+		baseline *= 2
+	}
+	if need := baseline + s.reserved(); need > s.Budget.Rollouts {
+		return fmt.Errorf("rigger: Options.Budget.Rollouts is %d, want at least %d: %d of the baseline, and %d that an attempt may take",
+			s.Budget.Rollouts, need, baseline, s.reserved())
+	}
+	return nil
 }
 
 // reruns is how often what infrastructure spoilt is tried again.

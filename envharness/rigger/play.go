@@ -33,7 +33,7 @@ type Play struct {
 	Kind  string             // of the traces; empty means envharness.KindExploration
 	Task  envharness.Task    // a nil Seed is replaced as in [Problem]
 	Stack []components.Entry // innermost first; nil means the unmodified task
-	N     int                // how many, at least 1
+	N     int                // how many, 1 to 10000
 	// Reference plays the reference policy in place of the policy.
 	Reference bool
 }
@@ -60,8 +60,11 @@ func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.
 	if g.Name == "" {
 		faults = append(faults, errors.New("rigger: rollouts: Name is empty"))
 	}
-	if g.N < 1 {
+	switch {
+	case g.N < 1:
 		faults = append(faults, fmt.Errorf("rigger: rollouts: N is %d, want at least 1", g.N))
+	case g.N > mostPlayed:
+		faults = append(faults, fmt.Errorf("rigger: rollouts: N is %d, want at most %d", g.N, mostPlayed))
 	}
 	faults = append(faults, p.journalled(o.Journal))
 	registry := p.Registry
@@ -73,7 +76,7 @@ func Rollouts(ctx context.Context, p Problem, o *Options, g Play) ([]envharness.
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	about, err := aboutWorld(ctx, p.World)
+	about, err := aboutWorld(ctx, p.World, o.Rollout)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +212,7 @@ func (t *table) once(
 	o.Parallel, o.Kind, o.Progress = 1, t.kindOf(name), nil
 	path := streamPath(t.task, name)
 	policy := func(int) (envharness.Policy, error) {
-		return newPolicy(t.task, envharness.RandStream(t.seed, path, uint64(slot)))
+		return newPolicy(cloneTask(t.task), envharness.RandStream(t.seed, path, uint64(slot)))
 	}
 	traces, err := envharness.Rollouts(ctx, t.world, stack, policy, []envharness.Task{t.task}, &o)
 	if err != nil {
@@ -248,7 +251,8 @@ func streamPath(task envharness.Task, name string) string {
 	return fmt.Sprintf("rigger/%s/%d/%s", task.ID, *task.Seed, name)
 }
 
-// Count counts rollouts that could be judged, and the turns and tokens that all of them took; the other fields of the cost are 0.
+// Count counts rollouts that could be judged, and the turns and tokens that all of them took, without those of attempts that were spoilt and
+// played again, which no trace has; the other fields of the cost are 0.
 func Count(traces []envharness.Trace) (Tally, Cost) {
 	var (
 		t Tally
@@ -268,6 +272,15 @@ func Count(traces []envharness.Trace) (Tally, Cost) {
 		}
 	}
 	return t, c
+}
+
+// paid is how many rollouts were played for the traces: those that were spoilt and played again were paid for as well.
+func paid(traces []envharness.Trace) int {
+	n := len(traces)
+	for i := range traces {
+		n += traces[i].Reruns
+	}
+	return n
 }
 
 // tally is Count without the cost.

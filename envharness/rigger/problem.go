@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/components"
@@ -96,35 +97,51 @@ func checkTask(t envharness.Task) error {
 	return nil
 }
 
-// seeded returns the task with a seed.
+// seeded returns the task with a seed, and shares nothing with it.
 func seeded(t envharness.Task, seed uint64) envharness.Task {
+	t = cloneTask(t)
 	if t.Seed == nil {
 		t.Seed = new(envharness.RandStream(seed, "rigger/task/"+t.ID, 0).Uint64())
-	} else {
-		t.Seed = new(*t.Seed)
 	}
 	return t
 }
 
-// aboutWorld returns what a world says of itself, whatever it does.
-func aboutWorld(ctx context.Context, w envharness.World) (d envharness.Description, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("rigger: the world: panic: %v", p)
-		}
-	}()
-	env, err := w.New(ctx)
+func cloneTask(t envharness.Task) envharness.Task {
+	if t.Seed != nil {
+		t.Seed = new(*t.Seed)
+	}
+	t.Options = slices.Clone(t.Options)
+	return t
+}
+
+// aboutWorld returns what a world says of itself, whatever it does. Each call has the limit of a rollout's. That an environment does not close
+// well is no matter, as in a rollout; that it hangs there is, for each rollout would wait for it.
+func aboutWorld(ctx context.Context, w envharness.World, o envharness.RolloutOptions) (envharness.Description, error) {
+	limit := stepTimeout(o)
+	fault := func(call string, err error) (envharness.Description, error) {
+		return envharness.Description{}, fmt.Errorf("rigger: the world: %s: %w", call, err)
+	}
+	env, err := bounded(ctx, limit, w.New, func(env envharness.Environment) { _ = env.Close() })
 	if err == nil && env == nil {
 		err = errors.New("New returned none")
 	}
 	if err != nil {
-		return d, fmt.Errorf("rigger: the world: open: %w", err)
+		return fault("open", err)
 	}
-	if e, ok := envharness.As[envharness.Describer](env); ok {
-		d = e.Describe()
-	}
-	if err := env.Close(); err != nil {
-		return d, fmt.Errorf("rigger: the world: close: %w", err)
+	d, err := bounded(ctx, limit, func(context.Context) (d envharness.Description, _ error) {
+		if e, ok := envharness.As[envharness.Describer](env); ok {
+			d = e.Describe()
+		}
+		return d, nil
+	}, nil)
+	_, closed := bounded(ctx, limit, func(context.Context) (struct{}, error) { return struct{}{}, env.Close() }, nil)
+	switch {
+	case err != nil:
+		return fault("describe", err)
+	case errors.Is(closed, errGivenUp):
+		return fault("close", closed)
+	case !(d.Chance >= 0 && d.Chance <= 1): // nor NaN
+		return fault("describe", fmt.Errorf("Description.Chance is %v, want 0 to 1", d.Chance))
 	}
 	return d, nil
 }

@@ -57,8 +57,13 @@ func (s *settings) some(m Measure, n int) bool {
 	return false
 }
 
+// mostPlaced is how often an objective may be asked to see that nothing would be accepted. Only with a reference and hundreds of rollouts
+// is that not enough.
+const mostPlaced = 1 << 23
+
 // checkObjective reports an objective that makes no sense, and one that no outcome of a screening or a confirmation could meet, whatever the
-// baseline is. It finds out whether the objective uses the reference policy of the problem.
+// baseline is; where there are too many outcomes the tasks find that out, each for its own baseline. It finds out whether the objective uses
+// the reference policy of the problem.
 func (s *settings) checkObjective(p Problem) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -78,6 +83,13 @@ func (s *settings) checkObjective(p Problem) (err error) {
 			return fmt.Errorf("rigger: Problem.NewReference is nil, and the objective uses it: %v", s.Objective)
 		}
 		s.reference = true
+	}
+	outcomes := func(n int) int { return n + 1 }
+	if s.reference {
+		outcomes = func(n int) int { return (n + 1) * (n + 1) }
+	}
+	if (s.Baseline+1)*2*(outcomes(s.Screen)+outcomes(s.Confirm)) > mostPlaced {
+		return nil
 	}
 	var screen, confirm bool
 	for x := range s.Baseline + 1 {

@@ -163,7 +163,8 @@ type Item struct {
 	RedTeam bool `json:"red_team,omitempty"`
 }
 
-// A Cost counts rollouts by what they were for, and what all of them took.
+// A Cost counts rollouts by what they were for, and what all of them took. A rollout that infrastructure spoilt and that was played again
+// counts each time, but for Checks, and what it took is not known and not in Turns and Tokens.
 type Cost struct {
 	Baseline  int `json:"baseline,omitempty"`  // rollouts of the policy on unmodified tasks,
 	Screen    int `json:"screen,omitempty"`    // in screenings

@@ -12,7 +12,8 @@ import (
 //
 // Whatever goes wrong with one task, in foreign code too, ends the work on that task alone, and its report says how. The error is one of the
 // problem and the options, all of whose faults are joined and found before a rollout is paid ([ErrBandUnreachable] among them); of a world
-// that cannot be opened; of the journal; or of the context. What was paid until then is in the journal.
+// that cannot be opened, does not describe itself well or does not answer within Rollout.StepTimeout; of the journal; or of the context. What
+// was paid until then is in the journal.
 func Rig(ctx context.Context, p Problem, o *Options) (*Report, error) {
 	s, err := settle(p, o)
 	if err != nil {
@@ -23,7 +24,7 @@ func Rig(ctx context.Context, p Problem, o *Options) (*Report, error) {
 	}
 	var about envharness.Description
 	if err := again(ctx, s.reruns(), func() (err error) {
-		about, err = aboutWorld(ctx, p.World)
+		about, err = aboutWorld(ctx, p.World, s.Rollout)
 		return err
 	}); err != nil {
 		return nil, err

@@ -3,8 +3,10 @@ package rigger_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -298,11 +300,11 @@ func TestRigLoop(t *testing.T) {
 		{"lucky", pass5 + half5 + "0000000000000000", proposes(budget(7)), nil, rigger.Exhausted, "reject confirm", "5 5 13",
 			"3 of 5, then 0 of 13: not even 3 more would do"},
 		{"lucky the other way", pass5 + half5 + "1111111111111111", proposes(budget(7)), nil, rigger.Exhausted, "reject confirm", "5 5 13", "13 passes are too many"},
-		{"infra in the baseline", "110ii" + "ii", proposes(budget(7)), func(o *rigger.Options) { o.Rollout.Reruns = new(1) }, rigger.Infra, "", "5 0 0",
+		{"infra in the baseline", "110ii" + "ii", proposes(budget(7)), func(o *rigger.Options) { o.Rollout.Reruns = new(1) }, rigger.Infra, "", "7 0 0",
 			"worked example: reruns stay invalid, no rate"},
-		{"rerun in the baseline", "110i0i1", proposes(budget(7)), nil, rigger.InBand, "", "5 0 0", "worked example: reruns give Fail and Pass, 3 of 5"},
-		{"only infra", "iiiiiiiiiiiiiii", proposes(budget(7)), nil, rigger.Infra, "", "5 0 0", "worked example: insufficient, not a rate of 0"},
-		{"panics of the policy", "pppppppppppppppppp", proposes(budget(7)), nil, rigger.Infra, "", "5 0 0", "a panic is infrastructure"},
+		{"rerun in the baseline", "110i0i1", proposes(budget(7)), nil, rigger.InBand, "", "7 0 0", "worked example: reruns give Fail and Pass, 3 of 5"},
+		{"only infra", "iiiiiiiiiiiiiii", proposes(budget(7)), nil, rigger.Infra, "", "15 0 0", "worked example: insufficient, not a rate of 0"},
+		{"panics of the policy", "pppppppppppppppppp", proposes(budget(7)), nil, rigger.Infra, "", "15 0 0", "a panic is infrastructure"},
 		{"infra in the screening", pass5 + "10i01", proposes(budget(7)), func(o *rigger.Options) { o.Rollout.Reruns = new(0) }, rigger.Exhausted,
 			"reject screen", "5 5 0", "4 of 5 is no screening, though 2 of 4 passed"},
 		{"infra in the confirmation", pass5 + half5 + "101010101010i010", proposes(budget(7)), func(o *rigger.Options) { o.Rollout.Reruns = new(0) },
@@ -324,6 +326,10 @@ func TestRigLoop(t *testing.T) {
 		{"easier the wrong way", "11000" + half5 + "0000000000000000", proposes(aid(t)), func(o *rigger.Options) {
 			o.RigInBand, o.Objective = true, rigger.Difficulty{Inside: rigger.Band{Lo: 0, Hi: 1}}
 		}, rigger.Exhausted, "reject confirm", "5 5 10", "0.4 of 16 is 6.4: the tenth failure shows that it is no easier"},
+		{"reruns in the screening", pass5 + "1i0i101" + half16, proposes(budget(7)), nil, rigger.Accepted, "accept confirm", "5 7 16", "two were paid twice"},
+		{"reruns in the confirmation", pass5 + half5 + "ii" + half16, proposes(budget(7)), nil, rigger.Accepted, "accept confirm", "5 5 18", "one was paid three times"},
+		{"reruns use up the budget", "111i11" + "00000", proposes(budget(7)), func(o *rigger.Options) { o.Budget.Rollouts = 26 }, rigger.OutOfBudget, "", "6 0 0",
+			"20 are left, and an attempt may take 21"},
 		{"wrong direction", "00000", proposes(rigger.Candidate{Stack: budget(7).Stack, Direction: components.Harder}), nil, rigger.Exhausted, "reject static",
 			"5 0 0", "easier was asked for"},
 		{"not built", pass5, proposes(rigger.Candidate{Stack: []components.Entry{{Tag: "no_such"}}}), nil, rigger.Exhausted, "reject static", "5 0 0", "unknown tag"},
@@ -361,6 +367,19 @@ func TestRigLoop(t *testing.T) {
 		}, rigger.Accepted, "accept screen", "5 5 0", "the rule decides"},
 		{"alfworld skips", "11110", proposes(aid(t)), func(o *rigger.Options) { o.Preset = rigger.PaperALFWorld }, rigger.InBand, "", "5 0 0", "0.8 is left alone"},
 		{"unchecked", "", proposes(budget(1)), func(o *rigger.Options) { o.Preset = rigger.Unchecked }, rigger.Accepted, "accept static", "0 0 0", "no rollout at all"},
+		{"paper wants its direction", pass5, proposes(rigger.Candidate{Stack: budget(7).Stack, Direction: components.Easier}), func(o *rigger.Options) {
+			o.Preset = rigger.Paper
+		}, rigger.Exhausted, "reject static", "5 0 0", "harder was asked for"},
+		{"unchecked wants its direction", "", proposes(rigger.Candidate{Stack: budget(7).Stack, Direction: components.Easier}), func(o *rigger.Options) {
+			o.Preset = rigger.Unchecked
+		}, rigger.Exhausted, "reject static", "0 0 0", "harder is all that it asks for"},
+		{"paper has no score", pass5 + half5, proposes(budget(7)), func(o *rigger.Options) {
+			o.Preset, o.Objective = rigger.Paper, scores{math.Inf(1)}
+		}, rigger.Exhausted, "reject screen", "5 5 0", "a score that is no number cannot be written"},
+		{"has no score", pass5 + half5 + half16, proposes(budget(7)), func(o *rigger.Options) { o.Objective = scores{math.NaN()} }, rigger.Exhausted,
+			"reject confirm", "5 5 16", "the same behind the gate"},
+		{"needs no score", "", proposes(budget(1)), func(o *rigger.Options) { o.Preset, o.Objective = rigger.Unchecked, scores{math.NaN()} }, rigger.Accepted,
+			"accept static", "0 0 0", "it is not asked for"},
 		{"unchecked is built", "", proposes(rigger.Candidate{Stack: []components.Entry{{Tag: "no_such"}}}), func(o *rigger.Options) { o.Preset = rigger.Unchecked },
 			rigger.Exhausted, "reject static", "0 0 0", "what cannot be built is no component"},
 	} {
@@ -385,6 +404,9 @@ func TestRigLoop(t *testing.T) {
 			for _, a := range task.Attempts {
 				attempts = append(attempts, fmt.Sprintf("%s %s", a.Decision, a.Steps[len(a.Steps)-1].Step))
 			}
+			if doc, err := json.Marshal(r); err != nil {
+				t.Errorf("%s: %v", doc, err)
+			}
 			c := r.Cost
 			if got := strings.Join(attempts, ", "); task.Outcome != tt.outcome || got != tt.attempts {
 				t.Errorf("%s (%s), %q, want %s, %q (%s)\n%+v", task.Outcome, task.Reason, got, tt.outcome, tt.attempts, tt.reason, task.Attempts)
@@ -395,6 +417,13 @@ func TestRigLoop(t *testing.T) {
 		})
 	}
 }
+
+// scores is an objective of a fixed score.
+type scores struct{ score float64 }
+
+func (scores) Place(m rigger.Measure) rigger.Placement { return rigger.Difficulty{}.Place(m) }
+func (s scores) Score(rigger.Measure) float64          { return s.score }
+func (scores) String() string                          { return "a success rate of 0.4 to 0.6" }
 
 func TestRigAccepts(t *testing.T) {
 	r := rig(t, problem(t, 7), quick(proposes(budget(7))))

@@ -46,6 +46,24 @@ func TestRigFaults(t *testing.T) {
 		{func(_ *rigger.Problem, o *rigger.Options) { o.SearchLimit = new(-1) }, "Options.SearchLimit is -1", "negative"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.Alpha = new(.5) }, "Options.Alpha is 0.5", "not below one half"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.Alpha = new(0.) }, "Options.Alpha is 0", "no error is no level"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Alpha = new(1e-300) }, "Options.Alpha is 1e-300, want at least 1e-12",
+			"no level below 1 is that high"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Baseline = 1001 }, "Options.Baseline is 1001, want at most 1000", "too many"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Screen = math.MaxInt }, "want at most 1000", "too many to count"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Confirm = 1 << 40 }, "want at most 1000", "too many to try"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.NullEpisodes = 10001 }, "Options.NullEpisodes is 10001, want at most 10000", "too many"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Designer = (*rigger.Rules)(nil) }, "Options.Designer is a nil *rigger.Rules", "no designer"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Designer = (*rigger.Model)(nil) }, "Options.Designer is a nil *rigger.Model", "no model"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Designer = rigger.DesignerFunc(nil) }, "Options.Designer is a nil rigger.DesignerFunc",
+			"no function"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Budget.Rollouts = 25 },
+			"Options.Budget.Rollouts is 25, want at least 26: 5 of the baseline, and 21 that an attempt may take", "a baseline for nothing"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Confirm = 191 }, "Options.Budget.Rollouts is 200, want at least 201", "the default is too low"},
+		{func(_ *rigger.Problem, o *rigger.Options) { o.Preset, o.Budget.Rollouts = rigger.Paper, 9 }, "Options.Budget.Rollouts is 9, want at least 10",
+			"no confirmation"},
+		{func(p *rigger.Problem, o *rigger.Options) {
+			p.NewReference, o.Objective, o.Budget.Rollouts = p.NewPolicy, rigger.Regret{}, 51
+		}, "Options.Budget.Rollouts is 51, want at least 52: 10 of the baseline, and 42 that an attempt may take", "a reference takes as many"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.AxisCap = new(math.NaN()) }, "Options.AxisCap is NaN", "no number"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.Budget.Rollouts = -1 }, "Options.Budget.Rollouts is -1", "negative"},
 		{func(_ *rigger.Problem, o *rigger.Options) { o.Budget.Turns = -1 }, "Options.Budget.Turns is -1", "negative"},
@@ -184,8 +202,6 @@ func TestRigBudgets(t *testing.T) {
 		reason   string
 	}{
 		{rigger.Budget{}, 3, rigger.Exhausted, "200 rollouts are enough"},
-		{rigger.Budget{Rollouts: 4}, 0, rigger.OutOfBudget, "the baseline takes 5"},
-		{rigger.Budget{Rollouts: 25}, 0, rigger.OutOfBudget, "5 for the baseline leave 20, and an attempt may take 21"},
 		{rigger.Budget{Rollouts: 26}, 1, rigger.OutOfBudget, "5 and 21, of which 5 are used"},
 		{rigger.Budget{Rollouts: 31}, 2, rigger.OutOfBudget, "5, 5 and 21"},
 		{rigger.Budget{Rollouts: 36}, 3, rigger.Exhausted, "5, 5, 5 and 21"},
@@ -464,13 +480,50 @@ func TestRigAcceptsNothingThatFails(t *testing.T) {
 
 // A reference takes as many rollouts as the policy, and they are reserved as well.
 func TestRigReservesReference(t *testing.T) {
-	for rollouts, want := range map[int]int{9: 0, 10 + 41: 0, 10 + 42: 1} {
+	for rollouts, want := range map[int]int{10 + 42: 1, 20 + 41: 1, 20 + 42: 2} {
 		p := problem(t, 0)
-		p.NewPolicy, p.NewReference = scripted(t, "11111"), scripted(t, "")
-		o := quick(proposes(budget(7)))
-		o.Objective, o.Attempts, o.Budget.Rollouts = rigger.Regret{}, 1, rollouts
+		p.NewPolicy, p.NewReference = scripted(t, "11111"+"11111"+"11111"), scripted(t, "")
+		o := quick(proposes(budget(8), budget(7)))
+		o.Objective, o.Attempts, o.Budget.Rollouts = rigger.Regret{}, 2, rollouts
 		if r := rig(t, p, o); len(r.Tasks[0].Attempts) != want || r.Cost.Rollouts() > rollouts {
 			t.Errorf("%d rollouts: %d attempts, want %d: %+v", rollouts, len(r.Tasks[0].Attempts), want, r.Cost)
 		}
+	}
+}
+
+// never is also what an objective with a reference is at worst: with hundreds of rollouts there are too many outcomes to try for every
+// baseline, and the tasks find out.
+type neverWithReference struct{ never }
+
+func (neverWithReference) UsesReference() bool { return true }
+
+func TestCheckEnds(t *testing.T) {
+	p := problem(t, 7)
+	p.NewReference = p.NewPolicy
+	o := &rigger.Options{Objective: neverWithReference{}, Budget: rigger.Budget{Rollouts: 6000}}
+	if err := o.Check(p); !errors.Is(err, rigger.ErrBandUnreachable) {
+		t.Errorf("with few rollouts: %v", err)
+	}
+	o.Baseline, o.Screen, o.Confirm = 1000, 1000, 1000
+	if err := o.Check(p); err != nil { // it would take hours
+		t.Errorf("with many rollouts: %v", err)
+	}
+	if testing.Short() {
+		return
+	}
+	o.Objective = never{}
+	if err := o.Check(p); !errors.Is(err, rigger.ErrBandUnreachable) {
+		t.Errorf("without a reference: %v", err)
+	}
+}
+
+// The smallest error level still has intervals, whatever the attempts.
+func TestRigSmallestAlpha(t *testing.T) {
+	p := problem(t, 0)
+	p.NewPolicy = scripted(t, "11111"+"10101"+"1010101010101010")
+	o := quick(proposes(budget(7)))
+	o.Alpha, o.Attempts = new(1e-12), 20
+	if r := rig(t, p, o); len(r.Items) != 1 || !(r.Items[0].Interval.Lo > 0 && r.Items[0].Interval.Lo < .1) {
+		t.Errorf("%v%+v", r, r.Items)
 	}
 }

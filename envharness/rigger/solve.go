@@ -162,7 +162,6 @@ type need struct {
 
 // Limits on how long a pursuit insists.
 const (
-	mostNeeds   = 8 // within one another
 	mostLookups = 3 // of the requirements of one action
 	mostOffers  = 4 // of one option of a need
 )
@@ -306,38 +305,50 @@ func (p *pursuit) fulfil(a envharness.Action) bool {
 	return true
 }
 
-// refusal looks up what the call that was refused needs, from the outermost component in: who refuses it first is asked first.
+// refusal looks up what the call that was refused needs, from the outermost component in: who refuses it first is asked first, but for those
+// of whom all is done already.
 func (p *pursuit) refusal(ctx context.Context) {
 	from, a := 0, p.intended
 	if len(p.needs) > 0 {
 		from = p.needs[len(p.needs)-1].level
 	}
 	key := fmt.Sprint(from, a)
-	if len(p.needs) >= mostNeeds || p.asked[key] >= mostLookups {
+	if p.asked[key] >= mostLookups {
 		return
 	}
-	for level := len(p.stack) - 1; level >= from; level-- {
+	p.asked[key]++
+	outermost, all := -1, []components.Match(nil) // where all was done, and perhaps no longer counts
+	for level := len(p.stack) - 1; level >= 0; level-- {
 		r, ok := p.stack[level].(interface {
 			Requires(a envharness.Action) []components.Match
 		})
 		if !ok {
 			continue
 		}
-		required := r.Requires(outwards(p.stack[from:level], a))
+		required := r.Requires(outwards(p.stack[min(from, level):level], a)) // further in than from it may have another name, which nobody tells
 		if len(required) == 0 {
 			continue
 		}
 		missing := slices.DeleteFunc(slices.Clone(required), func(m components.Match) bool {
 			return slices.ContainsFunc(p.done, func(b envharness.Action) bool { return m.Fits(outwards(p.stack[:level], b)) })
 		})
-		if len(missing) == 0 { // it was done, and no longer counts
-			missing = required
+		if len(missing) > 0 {
+			p.require(ctx, level, missing)
+			return
 		}
-		p.asked[key]++
-		for _, m := range slices.Backward(missing) {
-			p.needs = append(p.needs, need{level: level, match: m, options: p.options(ctx, level, m)})
+		if outermost < 0 {
+			outermost, all = level, required
 		}
-		return
+	}
+	if outermost >= 0 {
+		p.require(ctx, outermost, all)
+	}
+}
+
+// require makes patterns needs, the first one to be met first.
+func (p *pursuit) require(ctx context.Context, level int, missing []components.Match) {
+	for _, m := range slices.Backward(missing) {
+		p.needs = append(p.needs, need{level: level, match: m, options: p.options(ctx, level, m)})
 	}
 }
 

@@ -20,26 +20,13 @@ type deed struct {
 
 // deeds are those of one episode, in order. An episode that hangs may still write when nobody waits for it any more.
 type deeds struct {
-	mu    sync.Mutex
-	bound bool // to a base
-	all   []deed
-}
-
-// bind reports whether they are not bound to a base yet, and binds them.
-func (d *deeds) bind() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	first := !d.bound
-	d.bound = true
-	return first
+	mu  sync.Mutex
+	all []deed
 }
 
 func (d *deeds) add(one deed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if one.kind == envharness.LogReset {
-		d.all = d.all[:0:0]
-	}
 	d.all = append(d.all, one)
 }
 
@@ -57,16 +44,14 @@ func (d *deeds) count() int {
 	return len(d.all)
 }
 
-// witnessed is the world with a witness to what happens on the base of the present episode, the first that is opened since there are its
-// deeds. The next one is the base that replays the episode.
+// witnessed is the world with a witness to what happens on the base of the present episode. The base that replays it adds to its deeds when
+// nobody looks at them any more.
 func witnessed(w envharness.World, present func() *deeds) envharness.World {
 	open := w.New
 	w.New = func(ctx context.Context) (envharness.Environment, error) {
 		env, err := open(ctx)
 		if err == nil && env != nil {
-			if d := present(); d.bind() {
-				env = watchBase(env, d)
-			}
+			env = watchBase(env, present())
 		}
 		return env, err
 	}
@@ -166,7 +151,6 @@ type shadow struct {
 
 	followed int                    // deeds
 	raw      envharness.Observation // the present one
-	over     bool
 }
 
 func (in *inspector) newShadow(ctx context.Context) (*shadow, error) {
@@ -236,11 +220,11 @@ func (s *shadow) do(ctx context.Context, d deed) error {
 			s.options.Seed = nil
 			_, err = s.env.Reset(ctx, s.options)
 		}
-		s.raw, s.over = d.result.Observation, false
+		s.raw = d.result.Observation
 		return err
 	case envharness.LogStep:
 		_, err := s.env.Step(ctx, d.action)
-		s.raw, s.over = d.result.Observation, d.result.Ended()
+		s.raw = d.result.Observation
 		return err
 	case envharness.LogPatch:
 		if s.snaps == nil {
@@ -274,7 +258,7 @@ type outlook struct {
 
 // try carries out an action, plans from there and goes back. It is not ok where the base cannot go back.
 func (s *shadow) try(ctx context.Context, a envharness.Action) (o outlook, ok bool, err error) {
-	if s.snaps == nil || s.over {
+	if s.snaps == nil {
 		return o, false, nil
 	}
 	here, err := s.snaps.Snapshot(ctx)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,9 @@ import (
 
 // tiny is enough work to go through every stage.
 var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, rigged: 2, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
+
+// tinier is tiny with one task for the rigger, which takes the most time.
+var tinier = func() size { s := tiny; s.rigged = 1; return s }()
 
 const ownTools = `{"server":"pings","licence":"MIT","tools":[
 {"name":"ping_host","description":"Check whether a host answers to a ping.","input_schema":{"type":"object","properties":{"host":{"type":"string"}},"required":["host"]}},
@@ -123,8 +127,28 @@ func TestArtifacts(t *testing.T) {
 	if i < 0 || res.Oracle != 1 || res.Null > 0.2 || res.Rows[i].Before != percent(res.Null) || res.Rows[i].After != "100.0 %" {
 		t.Errorf("the oracle passes %v, the best policy that knows nothing %v; rows %+v", res.Oracle, res.Null, res.Rows)
 	}
+}
 
-	if other := runTiny(t, Config{Seed: 8, Workers: 2}); reflect.DeepEqual(other.Samples, res.Samples) || reflect.DeepEqual(other.Trajectories, res.Trajectories) {
+// Another seed gives another corpus and other trajectories.
+func TestSeeds(t *testing.T) {
+	ctx := context.Background()
+	run := func(seed uint64) *Result {
+		j := newJob(t, seed)
+		j.iterations = 1
+		if err := errors.Join(j.readInput(ctx), j.corpus(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		l, err := j.learner(ctx, false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.train(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return &j.result
+	}
+	one, other := run(7), run(8)
+	if reflect.DeepEqual(other.Samples, one.Samples) || reflect.DeepEqual(other.Trajectories, one.Trajectories) {
 		t.Error("another seed gave the same corpus or the same trajectories")
 	}
 }
@@ -235,10 +259,36 @@ func TestRigged(t *testing.T) {
 	}
 }
 
+// ownRun is a run with tools and skills of the caller's own, by an algorithm that compares groups.
+var ownRun = sync.OnceValues(func() (*Result, error) {
+	dir, err := os.MkdirTemp("", "mainjob")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	tools, skills := filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "skills")
+	doc := &skill.Document{Frontmatter: skill.Frontmatter{Name: "water-plants", Description: "Water the plants in the greenhouse at dawn."}, Content: "Use rain.\n"}
+	if err := errors.Join(
+		os.WriteFile(tools, []byte(strings.ReplaceAll(ownTools, "\n", "")+"\n"), 0o600),
+		skill.WriteDir(context.Background(), skills, []*skill.Document{doc}),
+	); err != nil {
+		return nil, err
+	}
+	return start(context.Background(), Config{Seed: 1, Workers: 2, Algorithm: "milegpo", Tools: tools, Skills: skills, Budget: 150}, tinier)
+})
+
 // Algorithms that compare groups, and those with a critic apart, go through every stage as well.
 func TestAlgorithms(t *testing.T) {
-	for _, name := range []string{"milegpo", "ppo"} {
-		res := runTiny(t, Config{Seed: 1, Workers: 2, Algorithm: name})
+	for name, run := range map[string]func() (*Result, error){
+		"milegpo": ownRun,
+		"ppo": func() (*Result, error) {
+			return start(context.Background(), Config{Seed: 1, Workers: 2, Algorithm: "ppo"}, tinier)
+		},
+	} {
+		res, err := run()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(res.Trajectories) != tiny.episodes || res.Report.Training.Iterations != tiny.iterations {
 			t.Errorf("%s: %d trajectories in the last of %d iterations, want %d and %d", name, len(res.Trajectories), res.Report.Training.Iterations,
 				tiny.episodes, tiny.iterations)
@@ -275,16 +325,10 @@ func TestRequest(t *testing.T) {
 
 // The corpus and the selection work on files of the caller's own, and the own ones are found again.
 func TestOwnFiles(t *testing.T) {
-	dir := t.TempDir()
-	tools := filepath.Join(dir, "tools.jsonl")
-	if err := os.WriteFile(tools, []byte(strings.ReplaceAll(ownTools, "\n", "")+"\n"), 0o600); err != nil {
+	res, err := ownRun()
+	if err != nil {
 		t.Fatal(err)
 	}
-	doc := &skill.Document{Frontmatter: skill.Frontmatter{Name: "water-plants", Description: "Water the plants in the greenhouse at dawn."}, Content: "Use rain.\n"}
-	if err := skill.WriteDir(context.Background(), filepath.Join(dir, "skills"), []*skill.Document{doc}); err != nil {
-		t.Fatal(err)
-	}
-	res := runTiny(t, Config{Seed: 1, Workers: 2, Tools: tools, Skills: filepath.Join(dir, "skills"), Budget: 150})
 	if got := res.Report.Corpus.Samples; got != 4 {
 		t.Errorf("%d samples of 2 tools, want 4", got)
 	}
@@ -397,7 +441,7 @@ func TestCanceled(t *testing.T) {
 				if stage == at {
 					cancel()
 				}
-			}}, tiny)
+			}}, tinier)
 			if res != nil || !errors.Is(err, context.Canceled) {
 				t.Errorf("result %v, error %v, want the cancellation", res, err)
 			}
