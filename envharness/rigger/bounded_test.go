@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -299,4 +300,40 @@ func TestRigCountsRerunsOfReference(t *testing.T) {
 	if r := rig(t, p, o); r.Cost.Reference != 7 || r.Cost.Baseline != 5 {
 		t.Errorf("%v%+v", r, r.Cost)
 	}
+}
+
+// planless is an environment whose oracle waits until it is released, whatever its context says.
+type planless struct {
+	envharness.Environment
+	release <-chan struct{}
+}
+
+func (p planless) Plan(context.Context) ([]envharness.Action, error) {
+	<-p.release
+	return nil, envharness.ErrNotProven
+}
+
+// A task whose oracle hangs is given up, and the others go on.
+func TestPlanHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		w := game24.World(nil)
+		open := w.New
+		w.New = func(ctx context.Context) (envharness.Environment, error) {
+			env, err := open(ctx)
+			return planless{env, release}, err
+		}
+		report, err := rigger.Rig(t.Context(), rigger.Problem{
+			World: w, Tasks: []envharness.Task{{ID: "3,3,8,8"}},
+			NewPolicy: func(envharness.Task, *rand.Rand) (envharness.Policy, error) { return nil, errors.New("nobody plays") },
+		}, &rigger.Options{Rollout: envharness.RolloutOptions{StepTimeout: 3 * time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Tasks[0]; got.Outcome != rigger.Broken || !strings.Contains(got.Reason, "given up") {
+			t.Errorf("%s: %s, want it broken and given up", got.Outcome, got.Reason)
+		}
+		close(release)
+		synctest.Wait()
+	})
 }

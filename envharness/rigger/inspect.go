@@ -61,28 +61,35 @@ func newInspector(
 	if err := in.look(ctx); err != nil {
 		return nil, fmt.Errorf("rigger: task %q: %w", task.ID, err)
 	}
-	var err error
-	in.plan, err = yardstick.Plan(ctx, w, task)
+	plan, err := bounded(ctx, stepTimeout(c.rollout), func(ctx context.Context) ([]envharness.Action, error) { return yardstick.Plan(ctx, w, task) }, nil)
+	in.plan = plan
 	if err != nil && !errors.Is(err, envharness.ErrNotProven) && !errors.Is(err, envharness.ErrNoPlan) {
 		return nil, fmt.Errorf("rigger: %w", err)
 	}
 	return in, nil
 }
 
-// look learns what the world says of itself and can do.
+// look learns what the world says of itself and can do. An error of Close is nothing that an episode would fail for.
 func (in *inspector) look(ctx context.Context) error {
-	env, err := in.world.New(ctx)
-	if err != nil {
-		return fmt.Errorf("open: %w", err)
+	type sight struct {
+		about envharness.Description
+		plans bool
 	}
-	if d, ok := envharness.As[envharness.Describer](env); ok {
-		in.about = d.Describe()
-	}
-	_, in.plans = envharness.As[envharness.Oracle](env)
-	if err := env.Close(); err != nil {
-		return fmt.Errorf("close: %w", err)
-	}
-	return nil
+	seen, err := bounded(ctx, stepTimeout(in.rollout), func(ctx context.Context) (sight, error) {
+		env, err := in.world.New(ctx)
+		if err != nil {
+			return sight{}, fmt.Errorf("open: %w", err)
+		}
+		var s sight
+		if d, ok := envharness.As[envharness.Describer](env); ok {
+			s.about = d.Describe()
+		}
+		_, s.plans = envharness.As[envharness.Oracle](env)
+		_ = env.Close()
+		return s, nil
+	}, nil)
+	in.about, in.plans = seen.about, seen.plans
+	return err
 }
 
 // inspect runs static, integrity, start, oracle and null, in this order, the cheap ones first. The error is one of the context or of the
