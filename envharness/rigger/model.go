@@ -100,9 +100,9 @@ func (m *Model) ask(ctx context.Context, prompt string, use func(reply []byte) e
 	repairs := m.repairs()
 	switch {
 	case m.Generate == nil:
-		return errors.New("Generate is missing")
+		return errors.New("no Generate")
 	case repairs < 0 || repairs > maxRepairs:
-		return fmt.Errorf("Repairs is %d, it must be 0 to %d", repairs, maxRepairs)
+		return fmt.Errorf("field Repairs is %d, it must be 0 to %d", repairs, maxRepairs)
 	}
 	feedback := ""
 	var refused []error

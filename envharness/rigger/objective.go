@@ -124,9 +124,6 @@ func (t Tally) Learnability() float64 {
 // String returns the counts as "2 of 5".
 func (t Tally) String() string { return fmt.Sprintf("%d of %d", t.Pass, t.Valid) }
 
-// has reports whether a rate lies in the band.
-func (b Band) has(rate float64) bool { return rate >= b.Lo-bandTolerance && rate <= b.Hi+bandTolerance }
-
 // check reports a band that is none.
 func (b Band) check(name string) error {
 	if !(b.Lo >= 0 && b.Lo <= b.Hi && b.Hi <= 1) {

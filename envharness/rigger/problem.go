@@ -123,7 +123,7 @@ func aboutWorld(ctx context.Context, w envharness.World, o envharness.RolloutOpt
 	}
 	env, err := bounded(ctx, limit, w.New, func(env envharness.Environment) { _ = env.Close() })
 	if err == nil && env == nil {
-		err = errors.New("New returned none")
+		err = errors.New("the function New returned none")
 	}
 	if err != nil {
 		return fault("open", err)

@@ -192,15 +192,6 @@ func checkReport(t *testing.T, p rigger.Problem, o *rigger.Options, r *rigger.Re
 	}
 }
 
-// steps writes the steps of an attempt and how they turned out.
-func steps(a rigger.Attempt) string {
-	var words []string
-	for _, s := range a.Steps {
-		words = append(words, string(s.Step)+":"+string(s.Result))
-	}
-	return strings.Join(words, " ")
-}
-
 // scripted makes policies whose rollouts turn out as written, in the order in which they are made: 1 passes, 0 fails on a limit of turns, s
 // stops at once and fails, i is a failure of infrastructure, p panics, a passes behind the aid only. After the last one all pass. It is for one
 // rollout at once.

@@ -3,6 +3,7 @@ package baseline
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -99,11 +100,11 @@ func begins(t *testing.T, w envharness.World, task envharness.Task, stack []comp
 }
 
 func words(stack []components.Entry) string {
-	var s string
+	var s strings.Builder
 	for _, e := range stack {
-		s += e.Tag + string(e.Params) + " "
+		s.WriteString(e.Tag + string(e.Params) + " ")
 	}
-	return s
+	return s.String()
 }
 
 // coin makes policies that pass the unmodified task with probability p and one with fewer turns with probability hardened: they see their

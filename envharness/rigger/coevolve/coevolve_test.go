@@ -44,16 +44,16 @@ func TestRetire(t *testing.T) {
 		rounds := collect(t, toy(1, 1, s...), &Options{Rig: cutting(), Rounds: len(tt.want), Draws: 2})
 		for i, want := range tt.want {
 			r := rounds[i+1]
-			got := ""
+			var got strings.Builder
 			for _, m := range r.Measured {
-				got += fmt.Sprint(m.Misses)
+				got.WriteString(fmt.Sprint(m.Misses))
 			}
-			got += strings.Repeat("-", len(r.Retired))
+			got.WriteString(strings.Repeat("-", len(r.Retired)))
 			if r.Report != nil {
-				got += strings.Repeat("+", len(r.Report.Items))
+				got.WriteString(strings.Repeat("+", len(r.Report.Items)))
 			}
-			if got != want {
-				t.Errorf("%s: round %d: %s, want %s", tt.reason, i+1, got, want)
+			if got.String() != want {
+				t.Errorf("%s: round %d: %s, want %s", tt.reason, i+1, got.String(), want)
 			}
 			if len(r.Items) != 1 {
 				t.Errorf("%s: round %d: %d items in the pool", tt.reason, i+1, len(r.Items))
@@ -325,11 +325,11 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	outcomes := func(b Batch) string {
-		var s string
+		var s strings.Builder
 		for _, trace := range b.Traces {
-			s += trace.Verdict.Status.String()[:1]
+			s.WriteString(trace.Verdict.Status.String()[:1])
 		}
-		return s
+		return s.String()
 	}
 	if outcomes(batches[1]) == outcomes(batches[2]) {
 		t.Errorf("two rounds have the same episodes: %s", outcomes(batches[1]))

@@ -99,12 +99,3 @@ func (l *lab) plan(ctx context.Context) ([]envharness.Action, error) {
 	}
 	return plan, nil
 }
-
-func (l *lab) tool(name string) envharness.Tool {
-	for _, t := range l.about.Tools {
-		if t.Name == name {
-			return t
-		}
-	}
-	return envharness.Tool{}
-}
