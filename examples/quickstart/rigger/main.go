@@ -35,9 +35,8 @@ func player(hand envharness.Task, rng *rand.Rand) (envharness.Policy, error) {
 }
 
 func main() {
-	ctx := context.Background()
 	hands := []envharness.Task{{ID: "3,3,8,8"}, {ID: "6,6,6,6"}}
-	report, err := rigger.Rig(ctx, rigger.Problem{World: game, Tasks: hands, NewPolicy: player}, nil)
+	report, err := rigger.Rig(context.Background(), rigger.Problem{World: game, Tasks: hands, NewPolicy: player}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
