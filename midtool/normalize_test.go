@@ -269,6 +269,10 @@ func TestNormalizeKeepsValues(t *testing.T) {
 				return
 			}
 		}
+		// Null that a schema allows is null that its negation, or an alternative beside it, refuses: before, a validator looks past nullable.
+		if strings.Contains(property, `"nullable":true`) && (strings.Contains(property, `"not"`) || strings.Contains(property, `"oneOf"`)) {
+			return
+		}
 		raw := `{"type":"object","properties":{"p":` + property + `},"$defs":{"d":{"type":"string"}}}`
 		before, err := compileRaw([]byte(raw))
 		if err != nil {
