@@ -7,6 +7,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
 // A scene is what a call can take its arguments from: the texts of the system and the user, and the results of
@@ -29,77 +33,71 @@ func (c *scene) say(text string) {
 }
 
 // answer adds the scalars of a result.
-func (c *scene) answer(n *node) {
-	switch n.kind {
-	case listKind:
-		for i := range n.list {
-			c.answer(&n.list[i])
+func (c *scene) answer(n *jsonval.Value) {
+	switch n.Kind {
+	case jsonval.List:
+		for i := range n.List {
+			c.answer(&n.List[i])
 		}
-	case objectKind:
-		for i := range n.members {
-			c.answer(&n.members[i].value)
+	case jsonval.Object:
+		for i := range n.Members {
+			c.answer(&n.Members[i].Value)
 		}
-	case stringKind, numberKind:
+	case jsonval.String, jsonval.Number:
 		if c.results == nil {
 			c.results = make(map[string]bool)
 		}
-		c.results["="+equalForm(n)] = true
-		c.results["~"+fold(n.text)] = true
+		c.results["="+jsonval.EqualForm(n)] = true
+		c.results["~"+fold(n.Text)] = true
 	}
 }
 
 // classify finds the best class of evidence for one leaf, trying them in order.
-func (c *scene) classify(l *leaf) EvidenceClass {
-	v := l.value
-	switch v.kind {
-	case nullKind, listKind, objectKind: // an empty one has no text of its own
-		if l.schema != nil && l.schema.accepts(v) {
+func (c *scene) classify(l *schema.Leaf) EvidenceClass {
+	v := l.Value
+	switch v.Kind {
+	case jsonval.Null, jsonval.List, jsonval.Object: // an empty one has no text of its own
+		if l.Schema != nil && l.Schema.Accepts(v) {
 			return EvidenceEnumDefault
 		}
 		return EvidenceUngrounded
 	}
-	if strings.TrimSpace(v.text) != "" {
+	if strings.TrimSpace(v.Text) != "" {
 		switch {
-		case v.kind == numberKind && containsNumber(c.text, v.text), v.kind != numberKind && containsWhole(c.text, v.text):
+		case v.Kind == jsonval.Number && containsNumber(c.text, v.Text), v.Kind != jsonval.Number && containsWhole(c.text, v.Text):
 			return EvidenceLiteral
 		case c.normalized(v):
 			return EvidenceNormalized
-		case c.results["="+equalForm(v)] || c.results["~"+fold(v.text)] && fold(v.text) != "":
+		case c.results["="+jsonval.EqualForm(v)] || c.results["~"+fold(v.Text)] && fold(v.Text) != "":
 			return EvidenceToolResult
 		}
 	}
-	if v.kind == boolKind || l.schema.offers(v) {
+	if v.Kind == jsonval.Bool || l.Schema.Offers(v) {
 		return EvidenceEnumDefault
 	}
-	if long, ok := longDate(v.text); ok && containsWhole(c.text, long) {
+	if long, ok := names.LongDate(v.Text); ok && containsWhole(c.text, long) {
 		return EvidenceDerived
 	}
 	return EvidenceUngrounded
 }
 
-// offers says whether the schema itself names the value: in an enum, const, default or example.
-func (s *schema) offers(v *node) bool {
-	form := equalForm(v)
-	return s.within(func(s *schema) bool { return s.enumForms[form] || s.named[form] })
-}
-
-func (c *scene) normalized(v *node) bool {
-	if v.kind == numberKind {
-		return c.hasNumber(v.text)
+func (c *scene) normalized(v *jsonval.Value) bool {
+	if v.Kind == jsonval.Number {
+		return c.hasNumber(v.Text)
 	}
 	if c.folded == nil {
 		c.folded = foldText(c.text)
 	}
-	if f := fold(v.text); f != "" && c.folded.contains(f) {
+	if f := fold(v.Text); f != "" && c.folded.contains(f) {
 		return true
 	}
 	if c.words == nil {
 		c.words = make(map[string]bool)
-		for _, w := range words(c.text) {
+		for _, w := range names.Words(c.text) {
 			c.words[w] = true
 		}
 	}
-	w := words(v.text)
+	w := names.Words(v.Text)
 	return len(w) > 0 && !slices.ContainsFunc(w, func(w string) bool { return !c.words[w] })
 }
 
@@ -117,8 +115,8 @@ func (c *scene) hasNumber(text string) bool {
 
 func numbersIn(text string) []float64 {
 	out := []float64{}
-	for _, w := range words(text) {
-		if n := slices.Index(numberWords, w); n >= 0 {
+	for _, w := range names.Words(text) {
+		if n := slices.Index(names.NumberWords, w); n >= 0 {
 			out = append(out, float64(n))
 		}
 	}

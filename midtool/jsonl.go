@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/throughline-go/throughline/internal/jsonl"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
 // A SyntaxError reports a line that cannot be read.
@@ -88,13 +89,13 @@ func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 
 type line struct {
 	number int
-	value  node
+	value  jsonval.Value
 }
 
 // lines yields the values of the lines that are not blank; it ends after the first error.
 func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
 	if maxLine <= 0 {
-		maxLine = maxBytes
+		maxLine = jsonval.MaxBytes
 	}
 	return func(yield func(line, error) bool) {
 		number := 0
@@ -117,9 +118,9 @@ func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
 			if len(bytes.Trim(text, " \t\r\n")) == 0 {
 				continue
 			}
-			v, err := parseNested(text, lineDepth)
-			if je, ok := errors.AsType[*jsonError](err); ok {
-				yield(line{}, &SyntaxError{locator, number, mark + je.offset, je.rule})
+			v, err := jsonval.ParseNested(text, jsonval.LineDepth)
+			if je, ok := errors.AsType[*jsonval.Error](err); ok {
+				yield(line{}, &SyntaxError{locator, number, mark + je.Offset, je.Rule})
 				return
 			}
 			if !yield(line{number, v}, nil) {
@@ -130,71 +131,64 @@ func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
 }
 
 // toolsOf reads the tools of one line, or names the rule that the line breaks.
-func toolsOf(v *node) ([]Tool, string) {
-	if v.kind != objectKind {
-		return nil, "want a JSON object, got " + v.kind.String()
+func toolsOf(v *jsonval.Value) ([]Tool, string) {
+	if v.Kind != jsonval.Object {
+		return nil, "want a JSON object, got " + v.Kind.String()
 	}
-	list := v.get("tools")
+	list := v.Get("tools")
 	if list == nil {
-		if v.get("name") == nil && v.get("function") == nil {
+		if v.Get("name") == nil && v.Get("function") == nil {
 			return nil, `no tool shape: want "tools", "function" or "name"`
 		}
 		return []Tool{toolOf(v, "", licenseOf(v), "")}, ""
 	}
-	if list.kind != listKind {
-		return nil, `"tools": want list, got ` + list.kind.String()
+	if list.Kind != jsonval.List {
+		return nil, `"tools": want list, got ` + list.Kind.String()
 	}
 	origin := ""
-	if v.get("server") != nil {
+	if v.Get("server") != nil {
 		origin = "server"
 	}
-	tools := make([]Tool, len(list.list))
-	for i := range list.list {
-		tools[i] = toolOf(&list.list[i], textOf(v.get("server")), licenseOf(v), origin)
+	tools := make([]Tool, len(list.List))
+	for i := range list.List {
+		tools[i] = toolOf(&list.List[i], jsonval.StringOf(v.Get("server")), licenseOf(v), origin)
 	}
 	return tools, ""
 }
 
 // toolOf reads what it can of one definition.
-func toolOf(v *node, group, license, origin string) Tool {
+func toolOf(v *jsonval.Value, group, license, origin string) Tool {
 	license = cmp.Or(licenseOf(v), license)
-	if f := v.get("function"); f != nil {
+	if f := v.Get("function"); f != nil {
 		v = f
 		license = cmp.Or(licenseOf(v), license)
 		origin = cmp.Or(origin, "openai")
 	}
 	t := Tool{
-		Name:        textOf(v.get("name")),
-		Title:       textOf(v.get("title")),
-		Description: textOf(v.get("description")),
+		Name:        jsonval.StringOf(v.Get("name")),
+		Title:       jsonval.StringOf(v.Get("title")),
+		Description: jsonval.StringOf(v.Get("description")),
 		Group:       group,
 		License:     license,
 	}
 	for _, k := range []struct{ key, origin string }{{"inputSchema", "mcp"}, {"input_schema", "mcp"}, {"parameters", "openai"}} {
-		if s := v.get(k.key); s != nil {
-			t.Parameters = s.bytes(compactForm)
+		if s := v.Get(k.key); s != nil {
+			t.Parameters = s.Bytes(jsonval.Compact)
 			origin = cmp.Or(origin, k.origin)
 			break
 		}
 	}
-	if s := v.get("outputSchema"); s != nil {
-		t.Returns = s.bytes(compactForm)
+	if s := v.Get("outputSchema"); s != nil {
+		t.Returns = s.Bytes(jsonval.Compact)
 	}
-	if a := v.get("annotations"); a != nil {
-		hint := a.get("readOnlyHint")
-		t.ReadOnly = hint != nil && hint.kind == boolKind && hint.text == "true"
+	if a := v.Get("annotations"); a != nil {
+		hint := a.Get("readOnlyHint")
+		t.ReadOnly = hint != nil && hint.Kind == jsonval.Bool && hint.Text == "true"
 	}
 	t.Origin.Kind = cmp.Or(origin, "mcp")
 	return t
 }
 
-func textOf(n *node) string {
-	if n == nil || n.kind != stringKind {
-		return ""
-	}
-	return n.text
-}
-
-func licenseOf(n *node) string {
-	return cmp.Or(textOf(n.get("license")), textOf(n.get("licence")))
+func licenseOf(n *jsonval.Value) string {
+	return cmp.Or(jsonval.StringOf(n.Get("license")), jsonval.StringOf(n.Get("licence")))
 }

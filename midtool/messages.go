@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
 // MessageOptions adjusts [WriteMessages]. A nil *MessageOptions equals &MessageOptions{}.
@@ -66,10 +68,10 @@ func writable(s *Sample) error {
 		return nil
 	}
 	object := func(what string, raw []byte) error {
-		if n, err := parseJSON(raw); err != nil {
+		if n, err := jsonval.Parse(raw); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
-		} else if n.kind != objectKind {
-			return fmt.Errorf("%s: want a JSON object, got %s", what, n.kind)
+		} else if n.Kind != jsonval.Object {
+			return fmt.Errorf("%s: want a JSON object, got %s", what, n.Kind)
 		}
 		return nil
 	}
@@ -83,7 +85,7 @@ func writable(s *Sample) error {
 			errs = append(errs, text("call id", c.ID), text("tool name", c.Name), object("arguments of "+c.Name, c.Arguments))
 		}
 	}
-	errs = append(errs, text("id", s.ID), text("family", s.Family), text("ability", s.Ability))
+	errs = append(errs, text("id", s.ID), text("family", string(s.Family)), text("ability", string(s.Ability)))
 	for _, e := range s.Evidence {
 		errs = append(errs, text("evidence", e.CallID+e.Path+string(e.Class)+e.Text))
 	}
@@ -127,14 +129,14 @@ func (w *messageWriter) sample(dst []byte, s *Sample) []byte {
 	if w.Meta {
 		dst = append(dst, `,"meta":`...)
 		m := meta(s)
-		dst = m.append(dst, compactForm)
+		dst = m.Append(dst, jsonval.Compact)
 	}
 	return append(dst, '}')
 }
 
 func appendKey(dst []byte, key, value string) []byte {
-	dst = append(appendString(dst, key), ':')
-	return appendString(dst, value)
+	dst = append(jsonval.AppendString(dst, key), ':')
+	return jsonval.AppendString(dst, value)
 }
 
 func (w *messageWriter) message(dst []byte, m *Message) []byte {
@@ -151,9 +153,9 @@ func (w *messageWriter) message(dst []byte, m *Message) []byte {
 			dst = appendKey(dst, "name", c.Name)
 			dst = append(dst, `,"arguments":`...)
 			if w.StringArguments {
-				dst = appendString(dst, string(w.raw(nil, c.Arguments, displayForm)))
+				dst = jsonval.AppendString(dst, string(w.raw(nil, c.Arguments, jsonval.Display)))
 			} else {
-				dst = w.raw(dst, c.Arguments, compactForm)
+				dst = w.raw(dst, c.Arguments, jsonval.Compact)
 			}
 			dst = append(dst, "}}"...)
 		}
@@ -173,23 +175,23 @@ func (w *messageWriter) tool(dst []byte, t Tool) []byte {
 	dst = appendKey(dst, "name", t.Name)
 	dst = appendKey(append(dst, ','), "description", t.Description)
 	dst = append(dst, `,"parameters":`...)
-	dst = w.raw(dst, t.Parameters, compactForm)
+	dst = w.raw(dst, t.Parameters, jsonval.Compact)
 	return append(dst, "}}"...)
 }
 
 // raw rewrites a JSON text with our escaping: what came through encoding/json may hold \u003c for '<'.
-func (w *messageWriter) raw(dst, raw []byte, f form) []byte {
-	if w.clean && f == compactForm {
+func (w *messageWriter) raw(dst, raw []byte, f jsonval.Form) []byte {
+	if w.clean && f == jsonval.Compact {
 		return append(dst, raw...)
 	}
-	n, err := parseJSON(raw)
+	n, err := jsonval.Parse(raw)
 	if err != nil {
 		return append(dst, "null"...) // writable has excluded it
 	}
-	return n.append(dst, f)
+	return n.Append(dst, f)
 }
 
-func meta(s *Sample) node {
+func meta(s *Sample) jsonval.Value {
 	var licenses []string
 	for _, t := range s.Tools {
 		if t.License != "" && !slices.Contains(licenses, t.License) {
@@ -197,16 +199,16 @@ func meta(s *Sample) node {
 		}
 	}
 	slices.Sort(licenses)
-	list, evidence := listNode(), listNode()
+	list, evidence := jsonval.NewList(), jsonval.NewList()
 	for _, l := range licenses {
-		list.list = append(list.list, stringNode(l))
+		list.List = append(list.List, jsonval.NewString(l))
 	}
 	for _, e := range s.Evidence {
-		evidence.list = append(evidence.list, objectNode(member{"call_id", stringNode(e.CallID)}, member{"path", stringNode(e.Path)},
-			member{"class", stringNode(string(e.Class))}, member{"text", stringNode(e.Text)}))
+		evidence.List = append(evidence.List, jsonval.NewObject(jsonval.Pair("call_id", jsonval.NewString(e.CallID)), jsonval.Pair("path", jsonval.NewString(e.Path)),
+			jsonval.Pair("class", jsonval.NewString(string(e.Class))), jsonval.Pair("text", jsonval.NewString(e.Text))))
 	}
-	return objectNode(member{"family", stringNode(s.Family)}, member{"ability", stringNode(s.Ability)},
-		member{"licenses", list}, member{"evidence", evidence})
+	return jsonval.NewObject(jsonval.Pair("family", jsonval.NewString(string(s.Family))), jsonval.Pair("ability", jsonval.NewString(string(s.Ability))),
+		jsonval.Pair("licenses", list), jsonval.Pair("evidence", evidence))
 }
 
 // ReadMessages reads what [WriteMessages] writes, with any of its options: the same messages, calls and tools (name,
@@ -245,71 +247,85 @@ func (f *fields) fail(format string, args ...any) {
 }
 
 // of returns the member of an object if it has the kind, the zero value where it is absent or null.
-func (f *fields) of(n *node, key string, k kind) *node {
-	v := n.get(key)
+func (f *fields) of(n *jsonval.Value, key string, k jsonval.Kind) *jsonval.Value {
+	v := n.Get(key)
 	switch {
-	case v == nil || v.kind == nullKind:
-		return &node{kind: k}
-	case v.kind != k:
-		f.fail("%q: want %s, got %s", key, k, v.kind)
-		return &node{kind: k}
+	case v == nil || v.Kind == jsonval.Null:
+		return &jsonval.Value{Kind: k}
+	case v.Kind != k:
+		f.fail("%q: want %s, got %s", key, k, v.Kind)
+		return &jsonval.Value{Kind: k}
 	}
 	return v
 }
 
-func (f *fields) text(n *node, key string) string { return f.of(n, key, stringKind).text }
+func (f *fields) text(n *jsonval.Value, key string) string { return f.of(n, key, jsonval.String).Text }
 
-func readSample(n *node) (Sample, string) {
+func readSample(n *jsonval.Value) (Sample, string) {
 	var f fields
-	if n.get("messages") == nil {
+	if n.Get("messages") == nil {
 		f.fail(`no "messages"`)
 	}
 	s := Sample{ID: f.text(n, "id")}
-	for _, m := range f.of(n, "messages", listKind).list {
+	for _, m := range f.of(n, "messages", jsonval.List).List {
 		s.Messages = append(s.Messages, f.message(&m))
 	}
-	for _, t := range f.of(n, "tools", listKind).list {
-		fn := f.of(&t, "function", objectKind)
-		params := f.of(fn, "parameters", objectKind)
-		tool := Tool{Name: f.text(fn, "name"), Description: f.text(fn, "description"), Parameters: params.bytes(compactForm)}
+	for _, t := range f.of(n, "tools", jsonval.List).List {
+		fn := f.of(&t, "function", jsonval.Object)
+		params := f.of(fn, "parameters", jsonval.Object)
+		tool := Tool{Name: f.text(fn, "name"), Description: f.text(fn, "description"), Parameters: params.Bytes(jsonval.Compact)}
 		if tool.Name == "" {
 			f.fail("a tool has no name")
 		}
 		tool.ID = toolID(tool.Name, tool.Description, *params)
 		s.Tools = append(s.Tools, tool)
 	}
-	m := f.of(n, "meta", objectKind)
-	s.Family, s.Ability = f.text(m, "family"), f.text(m, "ability")
-	for _, e := range f.of(m, "evidence", listKind).list {
+	m := f.of(n, "meta", jsonval.Object)
+	s.Family, s.Ability = Family(f.text(m, "family")), Ability(f.text(m, "ability"))
+	for _, e := range f.of(m, "evidence", jsonval.List).List {
 		s.Evidence = append(s.Evidence, Evidence{f.text(&e, "call_id"), f.text(&e, "path"), EvidenceClass(f.text(&e, "class")), f.text(&e, "text")})
 	}
 	return s, f.rule
 }
 
-func (f *fields) message(n *node) Message {
+func (f *fields) message(n *jsonval.Value) Message {
 	m := Message{Role: Role(f.text(n, "role")), Content: f.text(n, "content"), CallID: f.text(n, "tool_call_id"), Name: f.text(n, "name")}
 	switch m.Role {
 	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
 	default:
 		f.fail("unknown role %q", m.Role)
 	}
-	for _, c := range f.of(n, "tool_calls", listKind).list {
-		fn := f.of(&c, "function", objectKind)
+	for _, c := range f.of(n, "tool_calls", jsonval.List).List {
+		fn := f.of(&c, "function", jsonval.Object)
 		call := Call{ID: f.text(&c, "id"), Name: f.text(fn, "name")}
-		args := fn.get("arguments")
-		if args != nil && args.kind == stringKind {
-			inner, err := parseJSON([]byte(args.text))
+		args := fn.Get("arguments")
+		if args != nil && args.Kind == jsonval.String {
+			inner, err := jsonval.Parse([]byte(args.Text))
 			if err != nil {
 				f.fail("arguments of %q: %v", call.Name, err)
 			}
 			args = &inner
 		}
-		if args == nil || args.kind != objectKind {
+		if args == nil || args.Kind != jsonval.Object {
 			f.fail("arguments of %q: want an object", call.Name)
-			args = &node{kind: objectKind}
+			args = &jsonval.Value{Kind: jsonval.Object}
 		}
-		call.Arguments = args.bytes(compactForm)
+		call.Arguments = args.Bytes(jsonval.Compact)
 		m.Calls = append(m.Calls, call)
 	}
 	return m
 }
+
+// OfferText is the content of a system message that offers more tools in the middle of a conversation: one line of
+// prose, then one line of JSON a tool with name, description and parameters. [ReadMessages] finds the tools again in it.
+func OfferText(tools []Tool) string {
+	w := messageWriter{}
+	dst := []byte(offerLine)
+	for _, t := range tools {
+		dst = append(dst, '\n')
+		dst = w.tool(dst, t)
+	}
+	return string(dst)
+}
+
+const offerLine = "From now on these tools can be called as well:"

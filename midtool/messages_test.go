@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"pgregory.net/rapid"
 )
 
@@ -100,7 +102,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		var s Sample
 		for range rapid.IntRange(0, 3).Draw(t, "tools") {
 			tool := Tool{Name: text.Filter(func(s string) bool { return s != "" }).Draw(t, "name"), Description: text.Draw(t, "description"), Parameters: object(t, "parameters")}
-			params, _ := parseJSON(tool.Parameters)
+			params, _ := jsonval.Parse(tool.Parameters)
 			tool.ID = toolID(tool.Name, tool.Description, params)
 			s.Tools = append(s.Tools, tool)
 		}
@@ -114,7 +116,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		}
 		o := MessageOptions{StringArguments: rapid.Bool().Draw(t, "string"), Meta: rapid.Bool().Draw(t, "meta")}
 		if o.Meta {
-			s.ID, s.Family, s.Ability = text.Draw(t, "id"), text.Draw(t, "family"), text.Draw(t, "ability")
+			s.ID, s.Family, s.Ability = text.Draw(t, "id"), Family(text.Draw(t, "family")), Ability(text.Draw(t, "ability"))
 			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
 				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), EvidenceLiteral, text.Draw(t, "text")})
 			}
@@ -195,4 +197,16 @@ func FuzzReadMessages(f *testing.F) {
 			Validate(s)
 		}
 	})
+}
+
+func anyValue(depth int) *rapid.Generator[any] {
+	gens := []*rapid.Generator[any]{
+		rapid.Just[any](nil), rapid.Bool().AsAny(), rapid.String().AsAny(), rapid.Int64().AsAny(),
+		rapid.Float64().Filter(func(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }).AsAny(),
+		rapid.SampledFrom([]any{"<tool>", "a\u2028b", "### User", "😀", "日本語", "&&"}),
+	}
+	if depth > 0 {
+		gens = append(gens, rapid.SliceOfN(anyValue(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), anyValue(depth-1), 0, 3).AsAny())
+	}
+	return rapid.OneOf(gens...)
 }

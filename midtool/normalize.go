@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
 // A Rejection says why a tool, or one planned sample of it, was left out. It is the error of [Normalize].
@@ -16,8 +19,9 @@ type Rejection struct {
 	ToolID string // empty before normalization
 	Group  string
 	Origin Origin // where the tool was read
-	Sample int    // 1-based number of the planned sample; 0 when the tool itself is rejected
-	Reason string // a short code; see [Normalize], [Generate] and [Validate]
+	Sample string // ID of the planned or imported sample; empty when the tool itself is rejected
+	Path   string // JSON Pointer into the tool or the sample; empty for the whole
+	Reason string // a short code; see [Normalize] and [Validate]
 	Detail string // what was found; may be empty
 }
 
@@ -28,10 +32,13 @@ func (r *Rejection) Error() string {
 		s += fmt.Sprintf("%s:%d: ", r.Origin.Locator, r.Origin.Line)
 	}
 	s += fmt.Sprintf("tool %q", r.Tool)
-	if r.Sample > 0 {
-		s += fmt.Sprintf(", sample %d", r.Sample)
+	if r.Sample != "" {
+		s += fmt.Sprintf(", sample %q", r.Sample)
 	}
 	s += ": " + r.Reason
+	if r.Path != "" {
+		s += " at " + r.Path
+	}
 	if r.Detail != "" {
 		s += ": " + r.Detail
 	}
@@ -71,15 +78,15 @@ func Normalize(t Tool) (Tool, error) {
 	z := normalizer{lossy: slices.Clone(t.Lossy)}
 	params, err := z.document(t.Parameters, true)
 	if err != nil {
-		return reject(err.reason, err.detail)
+		return reject(err.Reason, err.Detail)
 	}
-	t.Parameters = params.bytes(compactForm)
+	t.Parameters = params.Bytes(jsonval.Compact)
 	if len(t.Returns) > 0 {
 		if returns, err := z.document(t.Returns, false); err != nil {
 			t.Returns = nil // a tool is usable without
-			z.loss("returns_dropped:" + err.reason)
+			z.loss("returns_dropped:" + err.Reason)
 		} else {
-			t.Returns = returns.bytes(compactForm)
+			t.Returns = returns.Bytes(jsonval.Compact)
 		}
 	}
 	t.Lossy = z.lossy
@@ -87,140 +94,122 @@ func Normalize(t Tool) (Tool, error) {
 	return t, nil
 }
 
-func toolID(name, description string, params node) string {
-	id := listNode(stringNode(name), stringNode(description), params)
-	sum := sha256.Sum256(id.bytes(canonicalForm))
+func toolID(name, description string, params jsonval.Value) string {
+	id := jsonval.NewList(jsonval.NewString(name), jsonval.NewString(description), params)
+	sum := sha256.Sum256(id.Bytes(jsonval.Canonical))
 	return "t_" + hex.EncodeToString(sum[:8])
 }
-
-type schemaError struct{ reason, detail string }
 
 type normalizer struct{ lossy []string }
 
 func (z *normalizer) loss(step string) { z.lossy = append(z.lossy, step) }
 
 // document normalizes one schema document; arguments asks for an object at the top.
-func (z *normalizer) document(raw []byte, arguments bool) (node, *schemaError) {
+func (z *normalizer) document(raw []byte, arguments bool) (jsonval.Value, *schema.Error) {
 	if len(raw) == 0 {
 		raw = []byte("{}")
 	}
-	root, err := parseJSON(raw)
+	root, err := jsonval.Parse(raw)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "nested deeper"):
-		return node{}, &schemaError{"too_deep", err.Error()}
+		return jsonval.Value{}, &schema.Error{Reason: "too_deep", Detail: err.Error()}
 	case err != nil:
-		return node{}, &schemaError{"bad_schema", err.Error()}
-	case root.kind == nullKind, root.kind == boolKind && root.text == "true":
-		root = objectNode()
-	case root.kind != objectKind:
-		return node{}, &schemaError{"bad_schema", "want a schema object, got " + root.kind.String()}
+		return jsonval.Value{}, &schema.Error{Reason: "bad_schema", Detail: err.Error()}
+	case root.Kind == jsonval.Null, root.Kind == jsonval.Bool && root.Text == "true":
+		root = jsonval.NewObject()
+	case root.Kind != jsonval.Object:
+		return jsonval.Value{}, &schema.Error{Reason: "bad_schema", Detail: "want a schema object, got " + root.Kind.String()}
 	}
 	z.schema(&root)
 	if arguments {
 		if err := z.top(&root); err != nil {
-			return node{}, err
+			return jsonval.Value{}, err
 		}
 	}
-	if root.depth() > maxDepth {
-		return node{}, &schemaError{"too_deep", "nested deeper than 64"}
+	if root.Depth() > jsonval.MaxDepth {
+		return jsonval.Value{}, &schema.Error{Reason: "too_deep", Detail: "nested deeper than 64"}
 	}
-	if _, err := compile(&root); err != nil {
-		return node{}, err
+	if _, err := schema.Compile(&root); err != nil {
+		return jsonval.Value{}, err
 	}
 	return root, nil
 }
 
-// keywordKinds gives the kind of value that a keyword must have; those of subschemas are checked where they are
-// walked.
-var keywordKinds = map[string]kind{
-	"enum": listKind, "required": listKind, "examples": listKind, "anyOf": listKind, "oneOf": listKind, "allOf": listKind,
-	"prefixItems": listKind, "properties": objectKind, "$defs": objectKind, "definitions": objectKind, "patternProperties": objectKind,
-	"minimum": numberKind, "maximum": numberKind, "multipleOf": numberKind, "exclusiveMinimum": numberKind,
-	"exclusiveMaximum": numberKind, "minLength": numberKind, "maxLength": numberKind, "minItems": numberKind, "maxItems": numberKind,
-	"pattern": stringKind, "format": stringKind, "title": stringKind, "description": stringKind, "$ref": stringKind,
-	"uniqueItems": boolKind,
-}
-
-// isAnnotation holds for keywords that accept and refuse nothing.
-func isAnnotation(key string) bool {
-	return key == "title" || key == "description" || key == "format" || key == "examples" || key == "$schema"
-}
-
 // schema normalizes one schema object in place and reports whether its type word said that the property is optional.
-func (z *normalizer) schema(n *node) (optional bool) {
-	n.remove("$schema")
+func (z *normalizer) schema(n *jsonval.Value) (optional bool) {
+	n.Remove("$schema")
 	z.draft4(n)
 	z.keywords(n)
 	optional = z.types(n)
 	z.children(n)
 	z.objects(n)
 	z.arrays(n)
-	if e := n.get("enum"); e != nil {
-		seen := make(nodeSet)
-		e.list = slices.DeleteFunc(slices.Clone(e.list), func(v node) bool { return !seen.add(v) })
+	if e := n.Get("enum"); e != nil {
+		seen := make(jsonval.Set)
+		e.List = slices.DeleteFunc(slices.Clone(e.List), func(v jsonval.Value) bool { return !seen.Add(v) })
 	}
-	if v := n.get("nullable"); v != nil {
-		on := v.kind == boolKind && v.text == "true"
-		n.remove("nullable")
+	if v := n.Get("nullable"); v != nil {
+		on := v.Kind == jsonval.Bool && v.Text == "true"
+		n.Remove("nullable")
 		if on {
 			*n = nullable(*n)
 		}
 	}
-	if d := n.get("default"); d != nil && !typesOf(n).accepts(d) {
-		n.remove("default")
+	if d := n.Get("default"); d != nil && !schema.TypesOf(n).Accepts(d) {
+		n.Remove("default")
 		z.loss("default_dropped")
 	}
 	return optional
 }
 
 // draft4 turns boolean exclusive bounds into numbers.
-func (z *normalizer) draft4(n *node) {
+func (z *normalizer) draft4(n *jsonval.Value) {
 	for _, k := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
-		x := n.get(k[0])
-		if x == nil || x.kind != boolKind {
+		x := n.Get(k[0])
+		if x == nil || x.Kind != jsonval.Bool {
 			continue
 		}
-		if bound := n.get(k[1]); x.text == "true" && bound != nil && bound.kind == numberKind {
+		if bound := n.Get(k[1]); x.Text == "true" && bound != nil && bound.Kind == jsonval.Number {
 			*x = *bound
-			n.remove(k[1])
+			n.Remove(k[1])
 		} else {
-			n.remove(k[0])
+			n.Remove(k[0])
 		}
 	}
 }
 
 // keywords drops keywords whose value is of the wrong kind: they would refuse everything or nothing, depending on the
 // reader.
-func (z *normalizer) keywords(n *node) {
-	n.members = slices.DeleteFunc(slices.Clone(n.members), func(m member) bool {
-		want, known := keywordKinds[m.key]
-		bad := known && m.value.kind != want
+func (z *normalizer) keywords(n *jsonval.Value) {
+	n.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m jsonval.Member) bool {
+		want, known := schema.KeywordKinds[m.Key]
+		bad := known && m.Value.Kind != want
 		switch {
 		case bad || !known:
-		case m.key == "enum":
-			bad = len(m.value.list) == 0
-		case m.key == "multipleOf":
-			bad = sign(m.value.text) <= 0
-		case strings.HasSuffix(m.key, "Length") || strings.HasSuffix(m.key, "Items") && want == numberKind:
-			_, ok := count(m.value.text)
+		case m.Key == "enum":
+			bad = len(m.Value.List) == 0
+		case m.Key == "multipleOf":
+			bad = jsonval.Sign(m.Value.Text) <= 0
+		case strings.HasSuffix(m.Key, "Length") || strings.HasSuffix(m.Key, "Items") && want == jsonval.Number:
+			_, ok := jsonval.Count(m.Value.Text)
 			bad = !ok
 		}
-		if bad && !isAnnotation(m.key) {
-			z.loss("keyword_dropped:" + m.key)
+		if bad && !schema.IsAnnotation(m.Key) {
+			z.loss("keyword_dropped:" + m.Key)
 		}
 		return bad
 	})
 }
 
 // types rewrites the type keyword.
-func (z *normalizer) types(n *node) (optional bool) {
-	t := n.get("type")
+func (z *normalizer) types(n *jsonval.Value) (optional bool) {
+	t := n.Get("type")
 	if t == nil {
 		return false
 	}
-	switch t.kind {
-	case stringKind:
-		word := t.text
+	switch t.Kind {
+	case jsonval.String:
+		word := t.Text
 		if head, tail, ok := cutLast(word, ","); ok && strings.EqualFold(strings.TrimSpace(tail), "optional") {
 			word, optional = head, true
 		}
@@ -229,196 +218,183 @@ func (z *normalizer) types(n *node) (optional bool) {
 			z.loss("unknown_type:" + word)
 		}
 		z.applyType(n, s)
-	case listKind:
-		var names []node
-		var only node // what the one word that is not "null" stands for
-		for _, e := range t.list {
-			s, ok := typeSchema(e.text, 0)
-			name := s.get("type")
-			if ok && e.kind == stringKind && name == nil { // "any"
-				n.remove("type")
+	case jsonval.List:
+		var names []jsonval.Value
+		var only jsonval.Value // what the one word that is not "null" stands for
+		for _, e := range t.List {
+			s, ok := typeSchema(e.Text, 0)
+			name := s.Get("type")
+			if ok && e.Kind == jsonval.String && name == nil { // "any"
+				n.Remove("type")
 				return false
 			}
-			if !ok || e.kind != stringKind || name.kind != stringKind {
-				z.loss("unknown_type:" + e.string(compactForm))
+			if !ok || e.Kind != jsonval.String || name.Kind != jsonval.String {
+				z.loss("unknown_type:" + e.Encode(jsonval.Compact))
 				continue
 			}
-			if !containsNode(names, *name) {
+			if !jsonval.Contains(names, *name) {
 				names = append(names, *name)
 			}
-			if name.text != "null" {
+			if name.Text != "null" {
 				only = s
 			}
 		}
-		switch nulls := containsNode(names, stringNode("null")); {
+		switch nulls := jsonval.Contains(names, jsonval.NewString("null")); {
 		case len(names) == 0:
-			n.remove("type")
+			n.Remove("type")
 		case len(names) == 1 && !nulls:
 			z.applyType(n, only)
 		case len(names) == 2 && nulls:
 			z.applyType(n, only)
-			n.set("type", listNode(names...))
+			n.Set("type", jsonval.NewList(names...))
 		default:
-			n.set("type", listNode(names...))
+			n.Set("type", jsonval.NewList(names...))
 		}
 	default:
-		n.remove("type")
+		n.Remove("type")
 		z.loss("keyword_dropped:type")
 	}
 	return optional
 }
 
 // applyType puts the members of a type schema in place of the type keyword; what the schema states itself stays.
-func (z *normalizer) applyType(n *node, s node) {
-	if s.get("type") == nil {
-		n.remove("type")
+func (z *normalizer) applyType(n *jsonval.Value, s jsonval.Value) {
+	if s.Get("type") == nil {
+		n.Remove("type")
 	}
-	for _, m := range s.members {
+	for _, m := range s.Members {
 		switch {
-		case m.key == "type" || n.get(m.key) == nil:
-			n.set(m.key, m.value)
-		case m.key == "anyOf":
+		case m.Key == "type" || n.Get(m.Key) == nil:
+			n.Set(m.Key, m.Value)
+		case m.Key == "anyOf":
 			z.loss("type_dropped")
 		}
 	}
-	if s.get("anyOf") != nil {
-		n.remove("type")
+	if s.Get("anyOf") != nil {
+		n.Remove("type")
 	}
 }
 
 // children normalizes every subschema and drops what is none.
-func (z *normalizer) children(n *node) {
-	for i := 0; i < len(n.members); i++ {
-		m := &n.members[i]
-		switch m.key {
+func (z *normalizer) children(n *jsonval.Value) {
+	for i := 0; i < len(n.Members); i++ {
+		m := &n.Members[i]
+		switch m.Key {
 		case "properties", "$defs", "definitions", "patternProperties":
 			z.named(n, m)
 		case "anyOf", "oneOf", "allOf", "prefixItems":
-			before := len(m.value.list)
-			m.value.list = slices.DeleteFunc(slices.Clone(m.value.list), func(s node) bool { return !isSchema(&s) })
-			if len(m.value.list) < before {
-				z.loss("keyword_dropped:" + m.key)
+			before := len(m.Value.List)
+			m.Value.List = slices.DeleteFunc(slices.Clone(m.Value.List), func(s jsonval.Value) bool { return !schema.IsSchema(&s) })
+			if len(m.Value.List) < before {
+				z.loss("keyword_dropped:" + m.Key)
 			}
-			for j := range m.value.list {
-				if m.value.list[j].kind == objectKind {
-					z.schema(&m.value.list[j])
+			for j := range m.Value.List {
+				if m.Value.List[j].Kind == jsonval.Object {
+					z.schema(&m.Value.List[j])
 				}
 			}
 		case "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames":
 			switch {
-			case m.value.kind == objectKind:
-				z.schema(&m.value)
-			case m.value.kind != boolKind:
-				z.loss("keyword_dropped:" + m.key)
-				n.members = slices.Delete(n.members, i, i+1)
+			case m.Value.Kind == jsonval.Object:
+				z.schema(&m.Value)
+			case m.Value.Kind != jsonval.Bool:
+				z.loss("keyword_dropped:" + m.Key)
+				n.Members = slices.Delete(n.Members, i, i+1)
 				i--
 			}
 		case "items":
 			switch {
-			case m.value.kind == objectKind:
-				z.schema(&m.value)
-			case m.value.kind == listKind && n.get("prefixItems") == nil:
+			case m.Value.Kind == jsonval.Object:
+				z.schema(&m.Value)
+			case m.Value.Kind == jsonval.List && n.Get("prefixItems") == nil:
 				// The tuple form of older drafts: keep the schemas, as prefixItems, and let arrays add the items.
-				m.key = "prefixItems"
+				m.Key = "prefixItems"
 				i--
 			}
 		}
 	}
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
-		if l := n.get(key); l != nil && len(l.list) == 0 {
-			n.remove(key)
+		if l := n.Get(key); l != nil && len(l.List) == 0 {
+			n.Remove(key)
 		}
 	}
 }
 
 // named normalizes a map of schemas.
-func (z *normalizer) named(n *node, m *member) {
-	var kept []member
+func (z *normalizer) named(n *jsonval.Value, m *jsonval.Member) {
+	var kept []jsonval.Member
 	optional := make(map[string]bool)
-	for _, p := range m.value.members {
+	for _, p := range m.Value.Members {
 		switch {
-		case p.value.kind == objectKind:
-			optional[p.key] = z.schema(&p.value)
-		case p.value.kind == boolKind && p.value.text == "true":
-			p.value = objectNode()
+		case p.Value.Kind == jsonval.Object:
+			optional[p.Key] = z.schema(&p.Value)
+		case p.Value.Kind == jsonval.Bool && p.Value.Text == "true":
+			p.Value = jsonval.NewObject()
 		default:
-			z.loss("property_dropped:" + p.key)
+			z.loss("property_dropped:" + p.Key)
 			continue
 		}
 		kept = append(kept, p)
 	}
-	m.value.members = kept
-	if r := n.get("required"); r != nil && m.key == "properties" {
-		r.list = slices.DeleteFunc(slices.Clone(r.list), func(v node) bool { return optional[v.text] })
+	m.Value.Members = kept
+	if r := n.Get("required"); r != nil && m.Key == "properties" {
+		r.List = slices.DeleteFunc(slices.Clone(r.List), func(v jsonval.Value) bool { return optional[v.Text] })
 	}
 }
-
-// A nodeSet holds values that JSON Schema tells apart.
-type nodeSet map[string]bool
-
-// add reports whether v is new.
-func (s nodeSet) add(v node) bool {
-	form := equalForm(&v)
-	known := s[form]
-	s[form] = true
-	return !known
-}
-
-func isSchema(n *node) bool { return n.kind == objectKind || n.kind == boolKind }
 
 // objects gives an object its properties and trims "required".
-func (z *normalizer) objects(n *node) {
-	if textOf(n.get("type")) == "object" && n.get("properties") == nil {
-		n.set("properties", objectNode())
+func (z *normalizer) objects(n *jsonval.Value) {
+	if jsonval.StringOf(n.Get("type")) == "object" && n.Get("properties") == nil {
+		n.Set("properties", jsonval.NewObject())
 	}
-	r := n.get("required")
+	r := n.Get("required")
 	if r == nil {
 		return
 	}
 	// A branch that only says {"required": [...]}, or a schema built from others, names properties found elsewhere.
-	elsewhere := n.get("properties") == nil || n.get("$ref") != nil || n.get("allOf") != nil || n.get("anyOf") != nil || n.get("oneOf") != nil
-	known := func(string) *node { return r }
+	elsewhere := n.Get("properties") == nil || n.Get("$ref") != nil || n.Get("allOf") != nil || n.Get("anyOf") != nil || n.Get("oneOf") != nil
+	known := func(string) *jsonval.Value { return r }
 	if !elsewhere {
-		known = n.get("properties").lookup(len(r.list))
+		known = n.Get("properties").Lookup(len(r.List))
 	}
-	seen := make(nodeSet)
-	r.list = slices.DeleteFunc(slices.Clone(r.list), func(name node) bool {
-		if name.kind != stringKind || known(name.text) == nil {
-			z.loss("required_dropped:" + cmp.Or(name.text, name.kind.String()))
+	seen := make(jsonval.Set)
+	r.List = slices.DeleteFunc(slices.Clone(r.List), func(name jsonval.Value) bool {
+		if name.Kind != jsonval.String || known(name.Text) == nil {
+			z.loss("required_dropped:" + cmp.Or(name.Text, name.Kind.String()))
 			return true
 		}
-		return !seen.add(name)
+		return !seen.Add(name)
 	})
 }
 
 // arrays gives an array its item schema.
-func (z *normalizer) arrays(n *node) {
-	items := n.get("items")
+func (z *normalizer) arrays(n *jsonval.Value) {
+	items := n.Get("items")
 	switch {
-	case items != nil && items.kind == objectKind:
-	case items != nil && items.kind == boolKind && items.text == "true":
-		*items = objectNode()
-	case items != nil || typesOf(n).has(listKind) && n.get("type") != nil:
-		n.set("items", objectNode())
+	case items != nil && items.Kind == jsonval.Object:
+	case items != nil && items.Kind == jsonval.Bool && items.Text == "true":
+		*items = jsonval.NewObject()
+	case items != nil || schema.TypesOf(n).Has(jsonval.List) && n.Get("type") != nil:
+		n.Set("items", jsonval.NewObject())
 		z.loss("items_added")
 	}
 }
 
 // top makes the root an object of arguments.
-func (z *normalizer) top(root *node) *schemaError {
-	for hops := 0; root.get("$ref") != nil; hops++ {
-		ref := root.get("$ref").text
-		target, err := resolve(root, ref)
+func (z *normalizer) top(root *jsonval.Value) *schema.Error {
+	for hops := 0; root.Get("$ref") != nil; hops++ {
+		ref := root.Get("$ref").Text
+		target, err := schema.Resolve(root, ref)
 		if err != nil {
 			return err
 		}
-		if hops == 8 || target == root || target.kind != objectKind {
-			return &schemaError{"bad_ref", ref}
+		if hops == 8 || target == root || target.Kind != jsonval.Object {
+			return &schema.Error{Reason: "bad_ref", Detail: ref}
 		}
-		merged := target.clone()
-		for _, m := range root.members {
-			if m.key != "$ref" && merged.get(m.key) == nil {
-				merged.members = append(merged.members, m)
+		merged := target.Clone()
+		for _, m := range root.Members {
+			if m.Key != "$ref" && merged.Get(m.Key) == nil {
+				merged.Members = append(merged.Members, m)
 			}
 		}
 		*root = merged
@@ -429,14 +405,14 @@ func (z *normalizer) top(root *node) *schemaError {
 			return err
 		}
 	}
-	t := root.get("type")
+	t := root.Get("type")
 	switch {
-	case t == nil && (root.get("properties") != nil || !constrains(root)):
-		root.members = slices.Insert(root.members, 0, member{"type", stringNode("object")})
-	case t != nil && t.kind == listKind && containsNode(t.list, stringNode("object")):
-		*t = stringNode("object")
+	case t == nil && (root.Get("properties") != nil || !constrains(root)):
+		root.Members = slices.Insert(root.Members, 0, jsonval.Pair("type", jsonval.NewString("object")))
+	case t != nil && t.Kind == jsonval.List && jsonval.Contains(t.List, jsonval.NewString("object")):
+		*t = jsonval.NewString("object")
 		z.loss("top_type")
-	case textOf(t) != "object":
+	case jsonval.StringOf(t) != "object":
 		z.wrap(root)
 	}
 	z.schema(root) // what came here from a reference was perhaps not yet seen
@@ -444,11 +420,11 @@ func (z *normalizer) top(root *node) *schemaError {
 }
 
 // constrains says whether a schema without type or properties refuses any value.
-func constrains(n *node) bool {
-	return slices.ContainsFunc(n.members, func(m member) bool {
-		_, known := keywordKinds[m.key]
-		return m.key == "items" || m.key == "const" || m.key == "not" ||
-			known && !isAnnotation(m.key) && m.key != "required" && m.key != "$defs" && m.key != "definitions"
+func constrains(n *jsonval.Value) bool {
+	return slices.ContainsFunc(n.Members, func(m jsonval.Member) bool {
+		_, known := schema.KeywordKinds[m.Key]
+		return m.Key == "items" || m.Key == "const" || m.Key == "not" ||
+			known && !schema.IsAnnotation(m.Key) && m.Key != "required" && m.Key != "$defs" && m.Key != "definitions"
 	})
 }
 
@@ -456,20 +432,20 @@ func constrains(n *node) bool {
 const maxTopBranches = 256
 
 // mergeTop unites the branches of a top-level combination of objects, which most model APIs refuse.
-func (z *normalizer) mergeTop(root *node, key string) *schemaError {
-	list := root.get(key)
+func (z *normalizer) mergeTop(root *jsonval.Value, key string) *schema.Error {
+	list := root.Get(key)
 	if list == nil {
 		return nil
 	}
-	if len(list.list) > maxTopBranches {
-		return &schemaError{"bad_schema", fmt.Sprintf("%s of %d branches at the top, want at most %d", key, len(list.list), maxTopBranches)}
+	if len(list.List) > maxTopBranches {
+		return &schema.Error{Reason: "bad_schema", Detail: fmt.Sprintf("%s of %d branches at the top, want at most %d", key, len(list.List), maxTopBranches)}
 	}
-	var branches []node
-	targets := make(map[*node]bool)
+	var branches []jsonval.Value
+	targets := make(map[*jsonval.Value]bool)
 	objects := true
-	for _, b := range list.list {
-		if ref := b.get("$ref"); ref != nil {
-			target, err := resolve(root, ref.text)
+	for _, b := range list.List {
+		if ref := b.Get("$ref"); ref != nil {
+			target, err := schema.Resolve(root, ref.Text)
 			if err != nil {
 				return err
 			}
@@ -480,10 +456,10 @@ func (z *normalizer) mergeTop(root *node, key string) *schemaError {
 			b = *target
 		}
 		branches = append(branches, b)
-		t := b.get("type")
-		objects = objects && (textOf(t) == "object" || t == nil && (b.get("properties") != nil || b.get("required") != nil))
+		t := b.Get("type")
+		objects = objects && (jsonval.StringOf(t) == "object" || t == nil && (b.Get("properties") != nil || b.Get("required") != nil))
 	}
-	isObject := textOf(root.get("type")) == "object" || root.get("properties") != nil
+	isObject := jsonval.StringOf(root.Get("type")) == "object" || root.Get("properties") != nil
 	switch {
 	case objects:
 		z.loss("top_union_merged")
@@ -493,90 +469,90 @@ func (z *normalizer) mergeTop(root *node, key string) *schemaError {
 	default:
 		return nil // to be wrapped
 	}
-	root.remove(key)
-	props, required := objectNode(), listNode()
-	if p := root.get("properties"); p != nil {
+	root.Remove(key)
+	props, required := jsonval.NewObject(), jsonval.NewList()
+	if p := root.Get("properties"); p != nil {
 		props = *p
 	}
-	if r := root.get("required"); r != nil {
+	if r := root.Get("required"); r != nil {
 		required = *r
 	}
-	at := make(map[string]int, len(props.members))
-	for i, m := range props.members {
-		at[m.key] = i
+	at := make(map[string]int, len(props.Members))
+	for i, m := range props.Members {
+		at[m.Key] = i
 	}
 	votes := make(map[string]int)
-	var names []node // required by some branch, in order
+	var names []jsonval.Value // required by some branch, in order
 	for _, b := range branches {
-		if p := b.get("properties"); p != nil {
-			for _, m := range p.members {
-				i, known := at[m.key]
+		if p := b.Get("properties"); p != nil {
+			for _, m := range p.Members {
+				i, known := at[m.Key]
 				switch {
 				case !known:
-					at[m.key] = len(props.members)
-					props.members = append(props.members, member{m.key, m.value.clone()})
-				case equalForm(&props.members[i].value) != equalForm(&m.value):
-					props.members[i].value = anyOf(props.members[i].value, m.value.clone())
+					at[m.Key] = len(props.Members)
+					props.Members = append(props.Members, jsonval.Pair(m.Key, m.Value.Clone()))
+				case jsonval.EqualForm(&props.Members[i].Value) != jsonval.EqualForm(&m.Value):
+					props.Members[i].Value = anyOf(props.Members[i].Value, m.Value.Clone())
 				}
 			}
 		}
-		if r := b.get("required"); r != nil {
-			seen := make(nodeSet)
-			for _, name := range r.list {
-				if seen.add(name) {
-					votes[name.text]++
+		if r := b.Get("required"); r != nil {
+			seen := make(jsonval.Set)
+			for _, name := range r.List {
+				if seen.Add(name) {
+					votes[name.Text]++
 					names = append(names, name)
 				}
 			}
 		}
 	}
-	seen := make(nodeSet)
-	for _, name := range required.list {
-		seen.add(name)
+	seen := make(jsonval.Set)
+	for _, name := range required.List {
+		seen.Add(name)
 	}
 	for _, name := range names {
-		if (key == "allOf" || votes[name.text] == len(branches)) && seen.add(name) {
-			required.list = append(required.list, name)
+		if (key == "allOf" || votes[name.Text] == len(branches)) && seen.Add(name) {
+			required.List = append(required.List, name)
 		}
 	}
-	if root.get("type") == nil {
-		root.members = slices.Insert(root.members, 0, member{"type", stringNode("object")})
+	if root.Get("type") == nil {
+		root.Members = slices.Insert(root.Members, 0, jsonval.Pair("type", jsonval.NewString("object")))
 	}
-	root.set("properties", props)
-	if len(required.list) > 0 {
-		root.set("required", required)
+	root.Set("properties", props)
+	if len(required.List) > 0 {
+		root.Set("required", required)
 	}
 	return nil
 }
 
 // anyOf adds a branch to a union, or makes one.
-func anyOf(a, b node) node {
-	if u := a.get("anyOf"); u != nil && len(a.members) == 1 {
-		if !containsNode(u.list, b) {
-			u.list = append(u.list, b)
+func anyOf(a, b jsonval.Value) jsonval.Value {
+	if u := a.Get("anyOf"); u != nil && len(a.Members) == 1 {
+		if !jsonval.Contains(u.List, b) {
+			u.List = append(u.List, b)
 		}
 		return a
 	}
-	return objectNode(member{"anyOf", listNode(a, b)})
+	return jsonval.NewObject(jsonval.Pair("anyOf", jsonval.NewList(a, b)))
 }
 
 // wrap makes a root that is no object the required property "value" of one. Definitions stay at the root; other
 // references follow the schema to its new place.
-func (z *normalizer) wrap(root *node) {
-	inner := objectNode()
-	outer := objectNode(member{"type", stringNode("object")}, member{"properties", objectNode()},
-		member{"required", listNode(stringNode("value"))})
-	for _, m := range root.members {
-		if m.key == "$defs" || m.key == "definitions" {
-			outer.members = append(outer.members, m)
+func (z *normalizer) wrap(root *jsonval.Value) {
+	inner := jsonval.NewObject()
+	outer := jsonval.NewObject(jsonval.Pair("type", jsonval.NewString("object")), jsonval.Pair("properties", jsonval.NewObject()),
+		jsonval.Pair("required", jsonval.NewList(jsonval.NewString("value"))))
+	for _, m := range root.Members {
+		if m.Key == "$defs" || m.Key == "definitions" {
+			outer.Members = append(outer.Members, m)
 		} else {
-			inner.members = append(inner.members, m)
+			inner.Members = append(inner.Members, m)
 		}
 	}
-	outer.get("properties").set("value", inner)
-	eachRef(&outer, func(ref *node) {
-		if rest, ok := strings.CutPrefix(ref.text, "#"); ok && !strings.HasPrefix(rest, "/$defs/") && !strings.HasPrefix(rest, "/definitions/") {
-			ref.text = "#/properties/value" + rest
+	outer.Get("properties").Set("value", inner)
+	eachRef(&outer, func(ref *jsonval.Value) {
+		if rest, ok := strings.CutPrefix(ref.Text, "#"); ok && !strings.HasPrefix(rest, "/$defs/") && !strings.HasPrefix(rest, "/definitions/") {
+			ref.Text = "#/properties/value" + rest
 		}
 	})
 	*root = outer
@@ -584,27 +560,27 @@ func (z *normalizer) wrap(root *node) {
 }
 
 // eachRef visits the references at schema positions.
-func eachRef(n *node, visit func(*node)) {
-	if n.kind != objectKind {
+func eachRef(n *jsonval.Value, visit func(*jsonval.Value)) {
+	if n.Kind != jsonval.Object {
 		return
 	}
-	for i := range n.members {
-		m := &n.members[i]
-		switch m.key {
+	for i := range n.Members {
+		m := &n.Members[i]
+		switch m.Key {
 		case "$ref":
-			if m.value.kind == stringKind {
-				visit(&m.value)
+			if m.Value.Kind == jsonval.String {
+				visit(&m.Value)
 			}
 		case "properties", "$defs", "definitions", "patternProperties":
-			for j := range m.value.members {
-				eachRef(&m.value.members[j].value, visit)
+			for j := range m.Value.Members {
+				eachRef(&m.Value.Members[j].Value, visit)
 			}
 		case "anyOf", "oneOf", "allOf", "prefixItems":
-			for j := range m.value.list {
-				eachRef(&m.value.list[j], visit)
+			for j := range m.Value.List {
+				eachRef(&m.Value.List[j], visit)
 			}
 		case "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames":
-			eachRef(&m.value, visit)
+			eachRef(&m.Value, visit)
 		}
 	}
 }

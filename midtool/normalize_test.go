@@ -1,14 +1,27 @@
 package midtool
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/throughline-go/throughline/midtool/internal/draw"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
+	"github.com/throughline-go/throughline/midtool/internal/schematest"
 	"pgregory.net/rapid"
 )
+
+func BenchmarkNormalize(b *testing.B) {
+	t := clean().Tools[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Normalize(t); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
 
 func TestNormalize(t *testing.T) {
 	const in = `{"type":"object","properties":{"x":`
@@ -163,107 +176,35 @@ func checkNormalize(t interface {
 	if diff := cmp.Diff(once, twice); diff != "" {
 		t.Fatalf("not idempotent for %s (-once +twice):\n%s", tool.Parameters, diff)
 	}
-	if _, err := compileRaw(once.Parameters); err != nil {
+	if _, err := schema.CompileRaw(once.Parameters); err != nil {
 		t.Fatalf("%s does not compile: %v", once.Parameters, err)
 	}
-	root, _ := parseJSON(once.Parameters)
-	if textOf(root.get("type")) != "object" || root.get("properties") == nil {
+	root, _ := jsonval.Parse(once.Parameters)
+	if jsonval.StringOf(root.Get("type")) != "object" || root.Get("properties") == nil {
 		t.Fatalf("not an object with properties: %s", once.Parameters)
 	}
-}
-
-// anySchema draws schemas as strangers write them: right, wrong and in other dialects.
-func anySchema(depth int) *rapid.Generator[any] {
-	return rapid.Custom(func(t *rapid.T) any {
-		if rapid.IntRange(0, 19).Draw(t, "odd") == 0 {
-			return rapid.SampledFrom([]any{true, false, nil, "string", 5, []any{}}).Draw(t, "no schema")
-		}
-		s := map[string]any{}
-		words := []any{"string", "integer", "number", "boolean", "array", "object", "null", "int", "List[int]", "Optional[str]", "Dict[str,any]",
-			"Union[int,List[str]]", "date", "tuple[int,str]", "banana", "str, optional", "set", 7, []any{"string", "null"}, []any{"int", "any"}, []any{"date", "null"}, []any{}}
-		if rapid.IntRange(0, 3).Draw(t, "typed") > 0 {
-			s["type"] = rapid.SampledFrom(words).Draw(t, "type")
-		}
-		values := []any{nil, true, 0, 1.0, 2.5, "a", "", []any{1}, map[string]any{"a": 1}}
-		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"enum", "const", "default", "minimum", "exclusiveMinimum", "maximum", "multipleOf",
-			"minLength", "maxItems", "uniqueItems", "nullable", "pattern", "required", "description", "$ref", "examples"}), 0, 3, rapid.ID).Draw(t, "keys") {
-			switch key {
-			case "enum", "examples":
-				s[key] = rapid.SliceOfN(rapid.SampledFrom(values), 0, 4).Draw(t, key)
-			case "required":
-				s[key] = rapid.SliceOfN(rapid.SampledFrom([]any{"a", "b", "c", 5}), 0, 3).Draw(t, key)
-			case "$ref":
-				s[key] = rapid.SampledFrom([]any{"#", "#/$defs/d", "#/properties/a", "#/nowhere", "other.json"}).Draw(t, key)
-			case "minLength", "maxItems", "multipleOf":
-				s[key] = rapid.SampledFrom([]any{0, 1, 2, 3.0, -1, 0.5, "x"}).Draw(t, key)
-			case "uniqueItems", "nullable":
-				s[key] = rapid.Bool().Draw(t, key)
-			case "pattern":
-				s[key] = rapid.SampledFrom([]any{"^[a-z]+$", "(?=x)", "[", "^(ab|c){1,3}$"}).Draw(t, key)
-			default:
-				s[key] = rapid.SampledFrom(values).Draw(t, key)
-			}
-		}
-		if depth > 0 {
-			sub := anySchema(depth - 1)
-			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not",
-				"additionalProperties", "$defs"}), 0, 3, rapid.ID).Draw(t, "parts") {
-				switch key {
-				case "properties":
-					s[key] = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "type"}), sub, 0, 3).Draw(t, key)
-				case "$defs":
-					s[key] = map[string]any{"d": sub.Draw(t, key)}
-				case "items", "not", "additionalProperties":
-					s[key] = sub.Draw(t, key)
-				default:
-					s[key] = rapid.SliceOfN(sub, 0, 3).Draw(t, key)
-				}
-			}
-		}
-		return s
-	})
 }
 
 // P3: the normalizer is idempotent and its result compiles.
 func TestNormalizeIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		checkNormalize(t, Tool{Name: "t", Parameters: []byte(marshal(anySchema(3).Draw(t, "schema")))})
-	})
-}
-
-// Whatever the normalizer accepts, a value made for the result validates, its call is grounded, and nothing panics.
-func TestAnySchemaGenerates(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tool := Tool{Name: "get_thing", Description: "Returns a thing.", Parameters: []byte(marshal(anySchema(2).Draw(t, "schema"))),
-			Returns: []byte(marshal(anySchema(1).Draw(t, "returns")))}
-		c, err := Generate(context.Background(), []Tool{tool}, &GenerateOptions{PerTool: 1, OwnTools: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(c.Samples)+len(c.Rejected) != 1 {
-			t.Fatalf("%d samples, %d rejected", len(c.Samples), len(c.Rejected))
-		}
-		for _, s := range c.Samples {
-			if v := Validate(s); v != nil {
-				t.Fatalf("%v", v)
-			}
-		}
+		checkNormalize(t, Tool{Name: "t", Parameters: []byte(marshal(schematest.Schema(3).Draw(t, "schema")))})
 	})
 }
 
 func marshal(v any) string {
-	n, err := parseJSON([]byte(toJSON(v)))
+	n, err := jsonval.Parse([]byte(toJSON(v)))
 	if err != nil {
 		panic(err)
 	}
-	return n.string(canonicalForm)
+	return n.Encode(jsonval.Canonical)
 }
 
 // P3: a value valid before stays valid where no lossy step was taken. Only schemas in the standard dialect say what was valid before.
 func TestNormalizeKeepsValues(t *testing.T) {
 	checked := 0
 	rapid.Check(t, func(t *rapid.T) {
-		property := marshal(anySchema(2).Draw(t, "schema"))
+		property := marshal(schematest.Schema(2).Draw(t, "schema"))
 		for _, dialect := range []string{`"int`, `List`, `Optional`, `Dict`, `Union`, `"date"`, `tuple`, `banana`, `"str`, `"set"`, `"exclusiveMinimum":true`, `"type":7`} {
 			if strings.Contains(strings.ReplaceAll(property, `"integer"`, ""), dialect) {
 				return
@@ -274,7 +215,7 @@ func TestNormalizeKeepsValues(t *testing.T) {
 			return
 		}
 		raw := `{"type":"object","properties":{"p":` + property + `},"$defs":{"d":{"type":"string"}}}`
-		before, err := compileRaw([]byte(raw))
+		before, err := schema.CompileRaw([]byte(raw))
 		if err != nil {
 			return
 		}
@@ -282,15 +223,15 @@ func TestNormalizeKeepsValues(t *testing.T) {
 		if err != nil || len(n.Lossy) > 0 {
 			return
 		}
-		after, err := compileRaw(n.Parameters)
+		after, err := schema.CompileRaw(n.Parameters)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 4 {
-			m := maker{d: newDraws(uint64(i), "test", raw), optional: 1}
-			if v, ok := m.value(before, "t", 0); ok {
-				if checked++; !after.accepts(&v) {
-					t.Fatalf("%s was valid for %s and is not for %s", v.string(compactForm), raw, n.Parameters)
+			m := schema.Maker{D: draw.New(uint64(i), "test", raw), Optional: 1}
+			if v, ok := m.Value(before, "t", 0); ok {
+				if checked++; !after.Accepts(&v) {
+					t.Fatalf("%s was valid for %s and is not for %s", v.Encode(jsonval.Compact), raw, n.Parameters)
 				}
 			}
 		}
@@ -298,4 +239,32 @@ func TestNormalizeKeepsValues(t *testing.T) {
 	if checked == 0 {
 		t.Error("no value was checked")
 	}
+}
+
+// FuzzNormalize: any schema text is rejected with a reason or has a normal form that is a fixed point; made values validate.
+func FuzzNormalize(f *testing.F) {
+	for _, s := range []string{`{"type":"object","properties":{"a":{"type":"List[Dict[str,Optional[int]]]"}},"required":["a"]}`,
+		`{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}],"$defs":{"x":{"nullable":true,"oneOf":[{}]}}}`, `{"properties":{"p":{"pattern":"^[a-c]{2,5}\\d+$"}},"required":["p"]}`,
+		`{"type":["int","null"],"exclusiveMinimum":true,"minimum":3}`, `{"properties":{"a":{"multipleOf":0.1,"minimum":1e18}},"required":["a"]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) > 1<<14 {
+			return
+		}
+		tool := Tool{Name: "t", Parameters: raw}
+		checkNormalize(t, tool)
+		n, err := Normalize(tool)
+		if err != nil {
+			return
+		}
+		s, err := schema.CompileRaw(n.Parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := schema.Maker{D: draw.New(1, "fuzz"), Optional: 0.5}
+		if v, ok := m.Value(s, "t", 0); ok && !s.Accepts(&v) {
+			t.Fatalf("made %s for %s", v.Encode(jsonval.Compact), n.Parameters)
+		}
+	})
 }

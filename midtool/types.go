@@ -44,13 +44,53 @@ func (f SourceFunc) Tools(ctx context.Context) iter.Seq2[Tool, error] { return f
 
 // A Sample is one training example: the offered tools, the messages, and why it can be trusted.
 type Sample struct {
-	ID       string     `json:"id"`
-	Family   string     `json:"family"`  // the plan it follows, for example "single"
-	Ability  string     `json:"ability"` // what it teaches: affordance, grounding, composition or recovery
-	Tools    []Tool     `json:"tools"`   // offered to the model, in order
-	Messages []Message  `json:"messages"`
-	Evidence []Evidence `json:"evidence"` // one per scalar argument of every call, in order
+	ID            string     `json:"id"`
+	Family        Family     `json:"family"`                   // the plan it follows
+	Ability       Ability    `json:"ability"`                  // what it teaches
+	SecondAbility Ability    `json:"second_ability,omitempty"` // what it teaches besides; empty if nothing
+	Source        string     `json:"source"`                   // branch or file it comes from, for example "native"
+	Generator     string     `json:"generator,omitempty"`      // who wrote the words: "template", "teacher"; empty if unknown
+	Tools         []Tool     `json:"tools"`                    // offered to the model from the start, in order
+	Messages      []Message  `json:"messages"`
+	Evidence      []Evidence `json:"evidence"`       // one per scalar argument of every trained call, in order
+	Plan          *Plan      `json:"plan,omitempty"` // what was decided before the words were written; nil if nothing was
 }
+
+// A Plan is what a sample must do, whoever writes its words.
+type Plan struct {
+	Calls    []Call   `json:"calls"`              // all calls in the order of the conversation, faulty ones included; empty for none
+	Withheld []string `json:"withheld,omitempty"` // missing_info: JSON Pointers into the arguments of the first call that the first request leaves out
+	Absent   *Tool    `json:"absent,omitempty"`   // irrelevance: the tool that the request needs; missing_function: the tool that is offered late
+	Fault    string   `json:"fault,omitempty"`    // recovery: "bad_argument", "not_found", "timeout", "rate_limited" or "permission"
+}
+
+// A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.
+type Family string
+
+// The families of the native branch (single, parallel, sequential and missing_info are named by MidTool; the others are
+// ours), and no_call for an imported conversation without calls.
+const (
+	Single          Family = "single"           // one call
+	Parallel        Family = "parallel"         // 2 to 4 calls in one turn, none of which needs another's result
+	Sequential      Family = "sequential"       // one request, calls in several turns, each later one fed by an earlier result
+	MultiTurn       Family = "multi_turn"       // several requests, a later one building on what came before
+	MissingInfo     Family = "missing_info"     // the request lacks a required argument: the assistant asks, then calls
+	MissingFunction Family = "missing_function" // the needed tool is offered later: the assistant declines, then calls
+	Irrelevance     Family = "irrelevance"      // no offered tool fits: no call
+	Recovery        Family = "recovery"         // a call fails; the assistant repairs it, tries again or reports
+	NoCall          Family = "no_call"
+)
+
+// An Ability is one of the four that a corpus teaches (MidTool).
+type Ability string
+
+// The abilities.
+const (
+	Affordance  Ability = "affordance"  // see what tool fits, or that none does
+	Grounding   Ability = "grounding"   // take arguments from the context
+	Composition Ability = "composition" // order and combine calls
+	Recover     Ability = "recovery"    // act when information is incomplete or a call has failed
+)
 
 // Role is the author of a [Message].
 type Role string
@@ -65,11 +105,14 @@ const (
 
 // A Message is one entry of a conversation.
 type Message struct {
-	Role    Role   `json:"role"`
-	Content string `json:"content"`
-	Calls   []Call `json:"calls,omitempty"`   // of an assistant
-	CallID  string `json:"call_id,omitempty"` // of a tool: the call it answers
-	Name    string `json:"name,omitempty"`    // of a tool: its name
+	Role      Role   `json:"role"`
+	Content   string `json:"content"`
+	Calls     []Call `json:"calls,omitempty"`     // of an assistant
+	CallID    string `json:"call_id,omitempty"`   // of a tool: the call it answers
+	Name      string `json:"name,omitempty"`      // of a tool: its name
+	Offers    []Tool `json:"offers,omitempty"`    // of a system message: tools offered from here on; Content is then [OfferText] of them
+	Untrained bool   `json:"untrained,omitempty"` // of an assistant: a mistake that is shown and not learned
+	Template  string `json:"template,omitempty"`  // of a user or an assistant: the template that Content follows; empty if none
 }
 
 // A Call is one use of a tool. Calls are always a list, never a map keyed by name.

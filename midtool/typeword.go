@@ -1,6 +1,10 @@
 package midtool
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+)
 
 // typeWords maps the type words found in the wild to JSON Schema: a type and, after a colon, a format or a keyword.
 var typeWords = func() map[string]string {
@@ -26,39 +30,39 @@ var typeWords = func() map[string]string {
 // typeSchema turns a type word into schema members, in a fixed order. It understands T[], List[T], Dict[K,V],
 // Optional[T] and Union[A,B], nested to any depth that the reader allows. The second result is false for a word it
 // does not know.
-func typeSchema(word string, depth int) (node, bool) {
+func typeSchema(word string, depth int) (jsonval.Value, bool) {
 	word = strings.TrimSpace(word)
 	if depth > 16 {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
 	if t, ok := typeWords[strings.ToLower(word)]; ok {
-		s := objectNode()
+		s := jsonval.NewObject()
 		typ, extra, _ := strings.Cut(t, ":")
 		if typ != "" {
-			s.set("type", stringNode(typ))
+			s.Set("type", jsonval.NewString(typ))
 		}
 		switch extra {
 		case "":
 		case "uniqueItems":
-			s.set("uniqueItems", boolNode(true))
+			s.Set("uniqueItems", jsonval.NewBool(true))
 		default:
-			s.set("format", stringNode(extra))
+			s.Set("format", jsonval.NewString(extra))
 		}
 		return s, true
 	}
 	if inner, ok := strings.CutSuffix(word, "[]"); ok {
 		items, ok := typeSchema(inner, depth+1)
-		return objectNode(member{"type", stringNode("array")}, member{"items", items}), ok
+		return jsonval.NewObject(jsonval.Pair("type", jsonval.NewString("array")), jsonval.Pair("items", items)), ok
 	}
 	head, rest, ok := strings.Cut(word, "[")
 	if !ok || !strings.HasSuffix(rest, "]") {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
-	var args []node
+	var args []jsonval.Value
 	for _, a := range splitArguments(strings.TrimSuffix(rest, "]")) {
 		s, ok := typeSchema(a, depth+1)
 		if !ok {
-			return node{}, false
+			return jsonval.Value{}, false
 		}
 		args = append(args, s)
 	}
@@ -67,23 +71,23 @@ func typeSchema(word string, depth int) (node, bool) {
 	case head == "optional" && len(args) == 1:
 		return nullable(args[0]), true
 	case head == "union" && len(args) > 0:
-		return objectNode(member{"anyOf", listNode(args...)}), true
+		return jsonval.NewObject(jsonval.Pair("anyOf", jsonval.NewList(args...))), true
 	}
 	base, ok := typeSchema(head, depth+1)
-	switch typ := textOf(base.get("type")); {
+	switch typ := jsonval.StringOf(base.Get("type")); {
 	case !ok:
 	case typ == "array" && len(args) == 1:
-		base.set("items", args[0])
+		base.Set("items", args[0])
 		return base, true
 	case typ == "array" && head == "tuple":
-		base.set("prefixItems", listNode(args...))
-		base.set("items", objectNode())
+		base.Set("prefixItems", jsonval.NewList(args...))
+		base.Set("items", jsonval.NewObject())
 		return base, true
 	case typ == "object" && len(args) == 2:
-		base.set("additionalProperties", args[1])
+		base.Set("additionalProperties", args[1])
 		return base, true
 	}
-	return node{}, false
+	return jsonval.Value{}, false
 }
 
 // splitArguments cuts at the commas outside brackets.
@@ -108,44 +112,33 @@ func splitArguments(s string) []string {
 
 // nullable returns a schema that also accepts null: its type gains "null" and its enum the value; a schema that is
 // combined from others becomes a branch.
-func nullable(s node) node {
+func nullable(s jsonval.Value) jsonval.Value {
 	inner := false
 	for _, k := range []string{"$ref", "oneOf", "anyOf", "allOf", "not", "const"} {
-		inner = inner || s.get(k) != nil
+		inner = inner || s.Get(k) != nil
 	}
 	if !inner {
-		switch t := s.get("type"); {
+		switch t := s.Get("type"); {
 		case t == nil:
-		case t.kind == stringKind && t.text != "null":
-			*t = listNode(*t, stringNode("null"))
-		case t.kind == listKind && !containsNode(t.list, stringNode("null")):
-			t.list = append(t.list, stringNode("null"))
+		case t.Kind == jsonval.String && t.Text != "null":
+			*t = jsonval.NewList(*t, jsonval.NewString("null"))
+		case t.Kind == jsonval.List && !jsonval.Contains(t.List, jsonval.NewString("null")):
+			t.List = append(t.List, jsonval.NewString("null"))
 		}
-		if e := s.get("enum"); e != nil && e.kind == listKind && !containsNode(e.list, node{}) {
-			e.list = append(e.list, node{})
+		if e := s.Get("enum"); e != nil && e.Kind == jsonval.List && !jsonval.Contains(e.List, jsonval.Value{}) {
+			e.List = append(e.List, jsonval.Value{})
 		}
 		return s
 	}
-	outer, branch := objectNode(), objectNode()
-	for _, m := range s.members {
-		switch m.key {
+	outer, branch := jsonval.NewObject(), jsonval.NewObject()
+	for _, m := range s.Members {
+		switch m.Key {
 		case "title", "description", "default", "examples", "deprecated", "$defs", "definitions":
-			outer.members = append(outer.members, m)
+			outer.Members = append(outer.Members, m)
 		default:
-			branch.members = append(branch.members, m)
+			branch.Members = append(branch.Members, m)
 		}
 	}
-	outer.set("anyOf", listNode(branch, objectNode(member{"type", stringNode("null")})))
+	outer.Set("anyOf", jsonval.NewList(branch, jsonval.NewObject(jsonval.Pair("type", jsonval.NewString("null")))))
 	return outer
-}
-
-// containsNode compares as JSON Schema does: 1 equals 1.0.
-func containsNode(list []node, v node) bool {
-	want := equalForm(&v)
-	for i := range list {
-		if equalForm(&list[i]) == want {
-			return true
-		}
-	}
-	return false
 }

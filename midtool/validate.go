@@ -1,12 +1,15 @@
 package midtool
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
 // A Violation is one fault of a [Sample].
@@ -45,21 +48,28 @@ var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_
 //     has fewer than 3 or more than 400 words, or does not end as a sentence.
 //   - blank_call: a required string argument is blank.
 func Validate(s Sample) []Violation {
-	v := validator{sample: &s, tools: make(map[string]int), schemas: make(map[int]*schema), answers: make(map[string]string)}
+	v := validator{sample: &s}
+	v.run()
+	return v.found
+}
+
+func (v *validator) run() {
+	v.tools, v.schemas, v.answers = make(map[string]int), make(map[int]*schema.Schema), make(map[string]string)
 	v.offered()
 	v.order()
 	v.conversation()
 	slices.SortStableFunc(v.found, func(a, b Violation) int { return slices.Index(rules, a.Rule) - slices.Index(rules, b.Rule) })
-	return v.found
 }
 
 type validator struct {
 	sample  *Sample
 	tools   map[string]int // by exported name
-	schemas map[int]*schema
+	schemas map[int]*schema.Schema
 	scene   scene
 	answers map[string]string // of calls by name and arguments, since the last call that may change something
 	found   []Violation
+
+	evidence []Evidence
 }
 
 func (v *validator) fault(rule, path, format string, args ...any) {
@@ -75,7 +85,7 @@ func (v *validator) utf8(path, text string) {
 func (v *validator) offered() {
 	for i, t := range v.sample.Tools {
 		path := "/tools/" + strconv.Itoa(i)
-		if !exportable(t.Name) {
+		if !names.Exportable(t.Name) {
 			v.fault("name", path+"/name", "%q does not match [A-Za-z0-9_-]{1,64}", t.Name)
 		}
 		if _, twice := v.tools[t.Name]; twice {
@@ -88,29 +98,17 @@ func (v *validator) offered() {
 }
 
 // schemaOf compiles the schema of an offered tool when it is first called.
-func (v *validator) schemaOf(i int) *schema {
+func (v *validator) schemaOf(i int) *schema.Schema {
 	if s, ok := v.schemas[i]; ok {
 		return s
 	}
 	t := v.sample.Tools[i]
-	s, err := compileRaw(t.Parameters)
+	s, err := schema.CompileRaw(t.Parameters)
 	if err != nil {
 		v.fault("bad_schema", "/tools/"+strconv.Itoa(i)+"/parameters", "%v", err)
 	}
 	v.schemas[i] = s
 	return s
-}
-
-func compileRaw(raw json.RawMessage) (*schema, error) {
-	root, err := parseJSON(raw)
-	if err != nil {
-		return nil, err
-	}
-	s, bad := compile(&root)
-	if bad != nil {
-		return nil, fmt.Errorf("%s: %s", bad.reason, bad.detail)
-	}
-	return s, nil
 }
 
 func (v *validator) order() {
@@ -201,13 +199,13 @@ func (v *validator) call(c *Call, path string) {
 	if !known {
 		v.fault("unknown_tool", path+"/name", "%q is not offered", c.Name)
 	}
-	args, err := parseJSON(c.Arguments)
+	args, err := jsonval.Parse(c.Arguments)
 	path += "/arguments"
-	if err != nil || args.kind != objectKind {
+	if err != nil || args.Kind != jsonval.Object {
 		v.fault("bad_arguments", path, "want a JSON object")
 		return
 	}
-	var s *schema
+	var s *schema.Schema
 	if known {
 		s = v.schemaOf(at)
 	}
@@ -215,35 +213,37 @@ func (v *validator) call(c *Call, path string) {
 		return
 	}
 	unexpected := make(map[string]bool)
-	argument := args.lookup(len(s.required))
-	for _, name := range s.required {
+	argument := args.Lookup(len(s.Required))
+	for _, name := range s.Required {
 		value := argument(name)
 		switch {
 		case value == nil:
-			v.fault("missing_required", path+"/"+pointerEscape(name), "required")
-		case value.kind == stringKind && strings.TrimSpace(value.text) == "":
-			v.fault("blank_call", path+"/"+pointerEscape(name), "a required string is blank")
+			v.fault("missing_required", path+"/"+jsonval.PointerEscape(name), "required")
+		case value.Kind == jsonval.String && strings.TrimSpace(value.Text) == "":
+			v.fault("blank_call", path+"/"+jsonval.PointerEscape(name), "a required string is blank")
 		}
 	}
-	for i := range args.members {
-		name := args.members[i].key
-		if s.member(name) == nil && (s.additional == nil || s.additional.never) {
-			unexpected["/"+pointerEscape(name)] = true
-			v.fault("unexpected_argument", path+"/"+pointerEscape(name), "not a property")
+	for i := range args.Members {
+		name := args.Members[i].Key
+		if s.Member(name) == nil && (s.Additional == nil || s.Additional.Never) {
+			unexpected["/"+jsonval.PointerEscape(name)] = true
+			v.fault("unexpected_argument", path+"/"+jsonval.PointerEscape(name), "not a property")
 		}
 	}
-	for _, f := range s.faults(&args) {
-		if f.path == "" && f.keyword == "required" || unexpected[f.path] {
+	for _, f := range s.Faults(&args) {
+		if f.Path == "" && f.Keyword == "required" || unexpected[f.Path] {
 			continue // said above
 		}
-		v.fault("schema", path+f.path, "%s: %s", f.keyword, f.detail)
+		v.fault("schema", path+f.Path, "%s: %s", f.Keyword, f.Detail)
 	}
-	for _, l := range leavesOf(s, &args, "", nil) {
-		if l.path == "" {
+	for _, l := range schema.LeavesOf(s, &args, "", nil) {
+		if l.Path == "" {
 			continue // no arguments at all
 		}
-		if v.scene.classify(&l) == EvidenceUngrounded {
-			v.fault("ungrounded", path+l.path, "%s is in no earlier message, result or schema", l.value.string(compactForm))
+		class := v.scene.classify(&l)
+		v.evidence = append(v.evidence, Evidence{CallID: c.ID, Path: l.Path, Class: class})
+		if class == EvidenceUngrounded {
+			v.fault("ungrounded", path+l.Path, "%s is in no earlier message, result or schema", l.Value.Encode(jsonval.Compact))
 		}
 	}
 }
@@ -271,7 +271,7 @@ func (v *validator) results(calls []Call, results []Message, at int) {
 }
 
 func (v *validator) result(r Message, calls []Call, i int, path string) {
-	value, err := parseJSON([]byte(r.Content))
+	value, err := jsonval.Parse([]byte(r.Content))
 	isJSON := err == nil
 	text := strings.TrimSpace(r.Content)
 	switch {
@@ -283,7 +283,7 @@ func (v *validator) result(r Message, calls []Call, i int, path string) {
 	if isJSON {
 		v.scene.answer(&value)
 	} else {
-		value = stringNode(r.Content)
+		value = jsonval.NewString(r.Content)
 		v.scene.answer(&value)
 	}
 	if i < 0 {
@@ -294,22 +294,22 @@ func (v *validator) result(r Message, calls []Call, i int, path string) {
 		return
 	}
 	t := v.sample.Tools[tool]
-	if len(t.Returns) > 0 && !isError(&value) {
-		if s, err := compileRaw(t.Returns); err == nil {
-			for _, f := range s.faults(&value) {
-				v.fault("response", path+"/content"+f.path, "%s: %s", f.keyword, f.detail)
+	if len(t.Returns) > 0 && !jsonval.ReportsError(&value) {
+		if s, err := schema.CompileRaw(t.Returns); err == nil {
+			for _, f := range s.Faults(&value) {
+				v.fault("response", path+"/content"+f.Path, "%s: %s", f.Keyword, f.Detail)
 			}
 		}
 	}
-	if m := meaningOf(t.Name); !t.ReadOnly && m.class != getVerb && m.class != listVerb && m.class != searchVerb {
+	if m := names.MeaningOf(t.Name); !t.ReadOnly && m.Class != names.GetVerb && m.Class != names.ListVerb && m.Class != names.SearchVerb {
 		clear(v.answers) // the call may have changed what others see
 		return
 	}
-	args, err := parseJSON(calls[i].Arguments)
+	args, err := jsonval.Parse(calls[i].Arguments)
 	if err != nil {
 		return
 	}
-	key := calls[i].Name + "\x00" + args.string(canonicalForm)
+	key := calls[i].Name + "\x00" + args.Encode(jsonval.Canonical)
 	if old, ok := v.answers[key]; ok && old != r.Content {
 		v.fault("response", path+"/content", "an equal call had another result")
 	}
@@ -319,10 +319,10 @@ func (v *validator) result(r Message, calls []Call, i int, path string) {
 // lint checks the wording of a user message.
 func (v *validator) lint(text, path string) {
 	path += "/content"
-	w := words(text)
+	w := names.Words(text)
 	for _, t := range v.sample.Tools {
-		for _, seq := range givenAway(t) {
-			if sequenceIn(w, seq) {
+		for _, seq := range names.GivenAway(t.Name, t.Original, t.Group) {
+			if names.SequenceIn(w, seq) {
 				v.fault("leak", path, "names %q", strings.Join(seq, " "))
 			}
 		}
@@ -333,20 +333,9 @@ func (v *validator) lint(text, path string) {
 	if n := len(w); n < 3 || n > 400 {
 		v.fault("leak", path, "%d words, want 3 to 400", n)
 	}
-	if t := strings.TrimSpace(text); !hasAnySuffix(t, ".", "?", "!") {
+	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!") {
 		v.fault("leak", path, "does not end in '.', '?' or '!'")
 	}
-}
-
-// givenAway lists the names, as word sequences, that a request must not contain: those of two words or more.
-func givenAway(t Tool) [][]string {
-	var out [][]string
-	for _, name := range []string{t.Name, t.Original, t.Group} {
-		if w := words(name); len(w) > 1 {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // templateSlot finds {name} or {{, as templates write what is to be filled in.

@@ -8,8 +8,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 	"pgregory.net/rapid"
 )
+
+func BenchmarkValidate(b *testing.B) {
+	s := clean()
+	b.ReportAllocs()
+	for b.Loop() {
+		Validate(s)
+	}
+}
 
 // clean returns a sample without faults, built by hand.
 func clean() Sample {
@@ -230,14 +240,14 @@ func TestClassify(t *testing.T) {
 		{"nothing", `{"type":["string","null"]}`, `null`, EvidenceEnumDefault, "ours: null carries no words"},
 		{"result 42 came", `{}`, `""`, EvidenceUngrounded, "a blank is supported by nothing"},
 	} {
-		s, err := compileRaw([]byte(tt.schema))
+		s, err := schema.CompileRaw([]byte(tt.schema))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _ := parseJSON([]byte(tt.value))
+		v, _ := jsonval.Parse([]byte(tt.value))
 		var c scene
 		c.say(tt.text)
-		if got := c.classify(&leaf{value: &v, schema: s}); got != tt.want || tt.reason == "" {
+		if got := c.classify(&schema.Leaf{Value: &v, Schema: s}); got != tt.want || tt.reason == "" {
 			t.Errorf("%s in %q: %s, want %s (%s)", tt.value, tt.text, got, tt.want, tt.reason)
 		}
 	}
@@ -273,10 +283,10 @@ func TestValidateManyResults(t *testing.T) {
 func TestLiteralAlwaysFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringN(1, 12, -1).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }).Draw(t, "value")
-		v := stringNode(value)
+		v := jsonval.NewString(value)
 		var c scene
 		c.say(rapid.String().Draw(t, "before") + ` "` + value + `" ` + rapid.String().Draw(t, "after"))
-		if got := c.classify(&leaf{value: &v}); got != EvidenceLiteral {
+		if got := c.classify(&schema.Leaf{Value: &v}); got != EvidenceLiteral {
 			t.Fatalf("%q: %s", value, got)
 		}
 	})
@@ -293,4 +303,12 @@ func FuzzValidate(f *testing.F) {
 		s.Tools[0].Parameters, s.Tools[0].Returns = []byte(schema), []byte(schema)
 		Validate(s)
 	})
+}
+
+func toJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/native"
 )
 
 // readInput reads the user's files, all of them before any work is done.
@@ -57,7 +58,7 @@ func (j *job) readInput(ctx context.Context) error {
 
 // corpus makes checked single-call samples of the tools.
 func (j *job) corpus(ctx context.Context) error {
-	made, err := midtool.Generate(ctx, j.tools, &midtool.GenerateOptions{
+	made, err := native.Generate(ctx, j.tools, &native.GenerateOptions{
 		Seed: j.Seed, PerTool: max(1, min(j.perTool, j.samples/len(j.tools))), OwnTools: true, Progress: j.stage("build corpus"),
 	})
 	if err != nil {

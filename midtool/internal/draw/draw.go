@@ -1,4 +1,4 @@
-package midtool
+package draw
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 
 // keyPrefix writes each part after its length. The hash of what is chosen for is the source of every random choice, so
 // that none depends on the order of work.
-func keyPrefix(parts ...string) []byte {
+func Prefix(parts ...string) []byte {
 	var b []byte
 	for _, p := range parts {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
@@ -19,7 +19,7 @@ func keyPrefix(parts ...string) []byte {
 }
 
 // hashKey is the first 8 bytes of SHA-256.
-func hashKey(b []byte) uint64 {
+func Hash(b []byte) uint64 {
 	sum := sha256.Sum256(b)
 	return binary.BigEndian.Uint64(sum[:8])
 }
@@ -31,30 +31,30 @@ func choose(k uint64, n int) int {
 }
 
 // draws numbers the choices made for one sample.
-type draws struct {
+type Draws struct {
 	prefix []byte
 	n      uint64
 }
 
 // newDraws starts the choices of a stage for an item under a seed.
-func newDraws(seed uint64, stage string, id ...string) *draws {
-	return &draws{prefix: keyPrefix(append([]string{"midtool/1", strconv.FormatUint(seed, 10), stage}, id...)...)}
+func New(seed uint64, stage string, id ...string) *Draws {
+	return &Draws{prefix: Prefix(append([]string{"midtool/1", strconv.FormatUint(seed, 10), stage}, id...)...)}
 }
 
-func (d *draws) key() uint64 {
+func (d *Draws) Key() uint64 {
 	b := strconv.AppendUint(binary.BigEndian.AppendUint32(d.prefix, 0), d.n, 10)
 	binary.BigEndian.PutUint32(b[len(d.prefix):], uint32(len(b)-len(d.prefix)-4))
 	d.n++
-	return hashKey(b)
+	return Hash(b)
 }
 
 // pick returns an index in [0, n); n must be positive.
-func (d *draws) pick(n int) int { return choose(d.key(), n) }
+func (d *Draws) Pick(n int) int { return choose(d.Key(), n) }
 
 // between returns an integer in [lo, hi].
-func (d *draws) between(lo, hi int) int { return lo + d.pick(hi-lo+1) }
+func (d *Draws) Between(lo, hi int) int { return lo + d.Pick(hi-lo+1) }
 
 // chance is true with probability p.
-func (d *draws) chance(p float64) bool { return float64(d.key()>>11)/(1<<53) < p }
+func (d *Draws) Chance(p float64) bool { return float64(d.Key()>>11)/(1<<53) < p }
 
-func pickOne[T any](d *draws, items []T) T { return items[d.pick(len(items))] }
+func One[T any](d *Draws, items []T) T { return items[d.Pick(len(items))] }

@@ -1,14 +1,16 @@
-package midtool
+package schema
 
 import (
 	"regexp/syntax"
 	"strings"
+
+	"github.com/throughline-go/throughline/midtool/internal/draw"
 )
 
 // fromPattern makes a string that follows a regular expression: literals, classes, groups, alternation and
 // repetition, at most 8 times more than the least. Assertions are passed over, so the caller checks the result. It
 // returns false for a pattern out of bounds.
-func fromPattern(d *draws, pattern string) (string, bool) {
+func fromPattern(d *draw.Draws, pattern string) (string, bool) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return "", false
@@ -20,7 +22,7 @@ func fromPattern(d *draws, pattern string) (string, bool) {
 
 type expansion struct {
 	strings.Builder
-	d     *draws
+	d     *draw.Draws
 	steps int // nested repetitions of nothing take many and write nothing
 }
 
@@ -39,7 +41,7 @@ func (x *expansion) expand(re *syntax.Regexp) bool {
 		}
 		x.WriteRune(r)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		x.WriteByte(byte('a' + x.d.pick(26)))
+		x.WriteByte(byte('a' + x.d.Pick(26)))
 	case syntax.OpCapture, syntax.OpConcat:
 		for _, sub := range re.Sub {
 			if !x.expand(sub) {
@@ -47,19 +49,19 @@ func (x *expansion) expand(re *syntax.Regexp) bool {
 			}
 		}
 	case syntax.OpAlternate:
-		return x.expand(pickOne(x.d, re.Sub))
+		return x.expand(draw.One(x.d, re.Sub))
 	case syntax.OpStar:
-		return x.repeat(re.Sub[0], x.d.between(0, 8))
+		return x.repeat(re.Sub[0], x.d.Between(0, 8))
 	case syntax.OpPlus:
-		return x.repeat(re.Sub[0], x.d.between(1, 8))
+		return x.repeat(re.Sub[0], x.d.Between(1, 8))
 	case syntax.OpQuest:
-		return x.repeat(re.Sub[0], x.d.between(0, 1))
+		return x.repeat(re.Sub[0], x.d.Between(0, 1))
 	case syntax.OpRepeat:
 		most := re.Min + 8
 		if re.Max >= 0 {
 			most = min(most, re.Max)
 		}
-		return x.repeat(re.Sub[0], x.d.between(re.Min, most))
+		return x.repeat(re.Sub[0], x.d.Between(re.Min, most))
 	case syntax.OpNoMatch:
 		return false
 	}
@@ -76,7 +78,7 @@ func (x *expansion) repeat(re *syntax.Regexp, times int) bool {
 }
 
 // fromClass picks from the printable ASCII part of a class if it has one, letters and digits first.
-func fromClass(d *draws, ranges []rune) (rune, bool) {
+func fromClass(d *draw.Draws, ranges []rune) (rune, bool) {
 	var plain, ascii []rune
 	for i := 0; i+1 < len(ranges); i += 2 {
 		for r := max(ranges[i], ' '); r <= min(ranges[i+1], '~'); r++ {
@@ -88,9 +90,9 @@ func fromClass(d *draws, ranges []rune) (rune, bool) {
 	}
 	switch {
 	case len(plain) > 0:
-		return pickOne(d, plain), true
+		return draw.One(d, plain), true
 	case len(ascii) > 0:
-		return pickOne(d, ascii), true
+		return draw.One(d, ascii), true
 	case len(ranges) > 0:
 		return ranges[0], true
 	}

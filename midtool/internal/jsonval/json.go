@@ -1,4 +1,4 @@
-package midtool
+package jsonval
 
 import (
 	"cmp"
@@ -13,53 +13,55 @@ import (
 // Bounds of what is read: deeper or longer JSON is an error. A line of a file may nest deeper by what it wraps around
 // a schema or the arguments of a call.
 const (
-	maxDepth  = 64
-	lineDepth = maxDepth + 8
-	maxBytes  = 64 << 20
+	MaxDepth  = 64
+	LineDepth = MaxDepth + 8
+	MaxBytes  = 64 << 20
 )
 
-type kind uint8
+type Kind uint8
 
 const (
-	nullKind kind = iota
-	boolKind
-	numberKind
-	stringKind
-	listKind
-	objectKind
+	Null Kind = iota
+	Bool
+	Number
+	String
+	List
+	Object
 )
 
 var kindNames = [...]string{"null", "boolean", "number", "string", "list", "object"}
 
-func (k kind) String() string { return kindNames[k] }
+func (k Kind) String() string { return kindNames[k] }
 
 // A node is one JSON value that keeps what encoding/json loses: the order of keys and the exact form of numbers.
-type node struct {
-	kind    kind
-	text    string // of a string its content, of a number its canonical literal, of a boolean "true" or "false"
-	list    []node
-	members []member
+type Value struct {
+	Kind    Kind
+	Text    string // of a string its content, of a number its canonical literal, of a boolean "true" or "false"
+	List    []Value
+	Members []Member
 }
 
-type member struct {
-	key   string
-	value node
+type Member struct {
+	Key   string
+	Value Value
 }
 
-func stringNode(s string) node          { return node{kind: stringKind, text: s} }
-func listNode(list ...node) node        { return node{kind: listKind, list: list} }
-func objectNode(members ...member) node { return node{kind: objectKind, members: members} }
+func NewString(s string) Value { return Value{Kind: String, Text: s} }
 
-func boolNode(b bool) node { return node{kind: boolKind, text: strconv.FormatBool(b)} }
+func NewList(list ...Value) Value { return Value{Kind: List, List: list} }
+
+func NewObject(members ...Member) Value { return Value{Kind: Object, Members: members} }
+
+func NewBool(b bool) Value { return Value{Kind: Bool, Text: strconv.FormatBool(b)} }
 
 // get returns the value of a key of an object, nil if there is none.
-func (n *node) get(key string) *node {
-	if n.kind != objectKind {
+func (n *Value) Get(key string) *Value {
+	if n.Kind != Object {
 		return nil
 	}
-	for i := range n.members {
-		if n.members[i].key == key {
-			return &n.members[i].value
+	for i := range n.Members {
+		if n.Members[i].Key == key {
+			return &n.Members[i].Value
 		}
 	}
 	return nil
@@ -67,84 +69,84 @@ func (n *node) get(key string) *node {
 
 // lookup returns a get for many questions: linear for few of them, by an index for a product that hostile input could
 // make large.
-func (n *node) lookup(questions int) func(key string) *node {
-	if questions*len(n.members) < 1024 {
-		return n.get
+func (n *Value) Lookup(questions int) func(key string) *Value {
+	if questions*len(n.Members) < 1024 {
+		return n.Get
 	}
-	index := make(map[string]*node, len(n.members))
-	for i := range n.members {
-		index[n.members[i].key] = &n.members[i].value
+	index := make(map[string]*Value, len(n.Members))
+	for i := range n.Members {
+		index[n.Members[i].Key] = &n.Members[i].Value
 	}
-	return func(key string) *node { return index[key] }
+	return func(key string) *Value { return index[key] }
 }
 
 // set replaces or appends a key of an object.
-func (n *node) set(key string, v node) {
-	if old := n.get(key); old != nil {
+func (n *Value) Set(key string, v Value) {
+	if old := n.Get(key); old != nil {
 		*old = v
 		return
 	}
-	n.members = append(n.members, member{key, v})
+	n.Members = append(n.Members, Member{key, v})
 }
 
-func (n *node) remove(key string) {
-	n.members = slices.DeleteFunc(n.members, func(m member) bool { return m.key == key })
+func (n *Value) Remove(key string) {
+	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return m.Key == key })
 }
 
 // clone copies n so that no part is shared.
-func (n node) clone() node {
-	n.list = slices.Clone(n.list)
-	for i := range n.list {
-		n.list[i] = n.list[i].clone()
+func (n Value) Clone() Value {
+	n.List = slices.Clone(n.List)
+	for i := range n.List {
+		n.List[i] = n.List[i].Clone()
 	}
-	n.members = slices.Clone(n.members)
-	for i := range n.members {
-		n.members[i].value = n.members[i].value.clone()
+	n.Members = slices.Clone(n.Members)
+	for i := range n.Members {
+		n.Members[i].Value = n.Members[i].Value.Clone()
 	}
 	return n
 }
 
-func (n *node) depth() int {
+func (n *Value) Depth() int {
 	d := 0
-	for i := range n.list {
-		d = max(d, n.list[i].depth())
+	for i := range n.List {
+		d = max(d, n.List[i].Depth())
 	}
-	for i := range n.members {
-		d = max(d, n.members[i].value.depth())
+	for i := range n.Members {
+		d = max(d, n.Members[i].Value.Depth())
 	}
-	if n.kind == listKind || n.kind == objectKind {
+	if n.Kind == List || n.Kind == Object {
 		d++
 	}
 	return d
 }
 
 // A jsonError is a broken rule of JSON, or of ours, at a byte offset.
-type jsonError struct {
-	offset int
-	rule   string
+type Error struct {
+	Offset int
+	Rule   string
 }
 
-func (e *jsonError) Error() string { return fmt.Sprintf("offset %d: %s", e.offset, e.rule) }
+func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Rule) }
 
 // parseJSON reads exactly one value. It rejects invalid UTF-8, lone surrogate escapes, numbers beyond float64,
 // nesting beyond maxDepth and text after the value. Of equal keys the last value counts, at the place of the first.
-func parseJSON(data []byte) (node, error) { return parseNested(data, maxDepth) }
+func Parse(data []byte) (Value, error) { return ParseNested(data, MaxDepth) }
 
-func parseNested(data []byte, most int) (node, error) {
-	if len(data) > maxBytes {
-		return node{}, &jsonError{maxBytes, "more than 64 MiB"}
+func ParseNested(data []byte, most int) (Value, error) {
+	if len(data) > MaxBytes {
+		return Value{}, &Error{MaxBytes, "more than 64 MiB"}
 	}
 	p := parser{data: data, most: most}
 	if !utf8.Valid(data) {
-		return node{}, &jsonError{invalidUTF8(data), "invalid UTF-8"}
+		return Value{}, &Error{invalidUTF8(data), "invalid UTF-8"}
 	}
 	n, err := p.value(0)
 	if err != nil {
-		return node{}, err
+		return Value{}, err
 	}
 	p.space()
 	if p.i < len(data) {
-		return node{}, p.fail("text after the value")
+		return Value{}, p.fail("text after the value")
 	}
 	return n, nil
 }
@@ -166,7 +168,7 @@ type parser struct {
 	most int // levels of nesting
 }
 
-func (p *parser) fail(rule string) error { return &jsonError{p.i, rule} }
+func (p *parser) fail(rule string) error { return &Error{p.i, rule} }
 
 func (p *parser) space() {
 	for p.i < len(p.data) {
@@ -188,13 +190,13 @@ func (p *parser) peek() byte {
 	return p.data[p.i]
 }
 
-func (p *parser) value(depth int) (node, error) {
+func (p *parser) value(depth int) (Value, error) {
 	switch c := p.peek(); {
 	case p.i == len(p.data):
-		return node{}, p.fail("unexpected end")
+		return Value{}, p.fail("unexpected end")
 	case c == '{' || c == '[':
 		if depth == p.most {
-			return node{}, p.fail("nested deeper than " + strconv.Itoa(p.most))
+			return Value{}, p.fail("nested deeper than " + strconv.Itoa(p.most))
 		}
 		if c == '{' {
 			return p.object(depth)
@@ -202,26 +204,26 @@ func (p *parser) value(depth int) (node, error) {
 		return p.array(depth)
 	case c == '"':
 		s, err := p.str()
-		return stringNode(s), err
+		return NewString(s), err
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
 	default:
 		for _, lit := range []struct {
 			word string
-			n    node
-		}{{"true", boolNode(true)}, {"false", boolNode(false)}, {"null", node{}}} {
+			n    Value
+		}{{"true", NewBool(true)}, {"false", NewBool(false)}, {"null", Value{}}} {
 			if strings.HasPrefix(string(p.data[p.i:min(len(p.data), p.i+5)]), lit.word) {
 				p.i += len(lit.word)
 				return lit.n, nil
 			}
 		}
-		return node{}, p.fail("expected a value")
+		return Value{}, p.fail("expected a value")
 	}
 }
 
-func (p *parser) object(depth int) (node, error) {
+func (p *parser) object(depth int) (Value, error) {
 	p.i++ // {
-	n := node{kind: objectKind}
+	n := Value{Kind: Object}
 	if p.peek() == '}' {
 		p.i++
 		return n, nil
@@ -229,34 +231,34 @@ func (p *parser) object(depth int) (node, error) {
 	var index map[string]int // of large objects, so that hostile input stays linear
 	for {
 		if p.peek() != '"' {
-			return node{}, p.fail("expected a key")
+			return Value{}, p.fail("expected a key")
 		}
 		key, err := p.str()
 		if err != nil {
-			return node{}, err
+			return Value{}, err
 		}
 		if p.peek() != ':' {
-			return node{}, p.fail("expected ':' after a key")
+			return Value{}, p.fail("expected ':' after a key")
 		}
 		p.i++
 		v, err := p.value(depth + 1)
 		if err != nil {
-			return node{}, err
+			return Value{}, err
 		}
 		switch {
 		case index != nil:
 			if at, ok := index[key]; ok {
-				n.members[at].value = v
+				n.Members[at].Value = v
 			} else {
-				index[key] = len(n.members)
-				n.members = append(n.members, member{key, v})
+				index[key] = len(n.Members)
+				n.Members = append(n.Members, Member{key, v})
 			}
 		default:
-			n.set(key, v)
-			if len(n.members) == 32 {
+			n.Set(key, v)
+			if len(n.Members) == 32 {
 				index = make(map[string]int)
-				for i, m := range n.members {
-					index[m.key] = i
+				for i, m := range n.Members {
+					index[m.Key] = i
 				}
 			}
 		}
@@ -267,14 +269,14 @@ func (p *parser) object(depth int) (node, error) {
 			p.i++
 			return n, nil
 		default:
-			return node{}, p.fail("expected ',' or '}'")
+			return Value{}, p.fail("expected ',' or '}'")
 		}
 	}
 }
 
-func (p *parser) array(depth int) (node, error) {
+func (p *parser) array(depth int) (Value, error) {
 	p.i++ // [
-	n := node{kind: listKind}
+	n := Value{Kind: List}
 	if p.peek() == ']' {
 		p.i++
 		return n, nil
@@ -282,9 +284,9 @@ func (p *parser) array(depth int) (node, error) {
 	for {
 		v, err := p.value(depth + 1)
 		if err != nil {
-			return node{}, err
+			return Value{}, err
 		}
-		n.list = append(n.list, v)
+		n.List = append(n.List, v)
 		switch p.peek() {
 		case ',':
 			p.i++
@@ -292,7 +294,7 @@ func (p *parser) array(depth int) (node, error) {
 			p.i++
 			return n, nil
 		default:
-			return node{}, p.fail("expected ',' or ']'")
+			return Value{}, p.fail("expected ',' or ']'")
 		}
 	}
 }
@@ -379,7 +381,7 @@ func (p *parser) hex(at int) (rune, bool) {
 	return r, true
 }
 
-func (p *parser) number() (node, error) {
+func (p *parser) number() (Value, error) {
 	start := p.i
 	digits := func() bool {
 		from := p.i
@@ -395,12 +397,12 @@ func (p *parser) number() (node, error) {
 	if at("0") {
 		p.i++
 	} else if !digits() {
-		return node{}, p.fail("bad number")
+		return Value{}, p.fail("bad number")
 	}
 	if at(".") {
 		p.i++
 		if !digits() {
-			return node{}, p.fail("bad number")
+			return Value{}, p.fail("bad number")
 		}
 	}
 	if at("eE") {
@@ -409,15 +411,15 @@ func (p *parser) number() (node, error) {
 			p.i++
 		}
 		if !digits() {
-			return node{}, p.fail("bad number")
+			return Value{}, p.fail("bad number")
 		}
 	}
 	text, ok := canonicalNumber(string(p.data[start:p.i]))
 	if !ok {
 		p.i = start
-		return node{}, p.fail("number out of range")
+		return Value{}, p.fail("number out of range")
 	}
-	return node{kind: numberKind, text: text}, nil
+	return Value{Kind: Number, Text: text}, nil
 }
 
 // canonicalNumber keeps integer literals exact and gives any other literal as a float64 that always looks like one,
@@ -428,7 +430,7 @@ func canonicalNumber(lit string) (string, bool) {
 	case err != nil:
 		return "", false
 	case strings.ContainsAny(lit, ".eE"):
-		return floatText(f), true
+		return FloatText(f), true
 	case lit == "-0":
 		return "0", true
 	}
@@ -437,7 +439,7 @@ func canonicalNumber(lit string) (string, bool) {
 
 // floatText writes a finite float64 in the shortest form that reads back, in plain digits between 1e-6 and 1e21 as
 // ECMAScript does.
-func floatText(f float64) string {
+func FloatText(f float64) string {
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}
@@ -449,59 +451,59 @@ func floatText(f float64) string {
 }
 
 // A form is a way to write JSON. None escapes more than JSON demands.
-type form uint8
+type Form uint8
 
 const (
-	compactForm   form = iota // keys as they came, no spaces
-	displayForm               // keys as they came, ", " and ": ": inside training text
-	canonicalForm             // keys sorted by their UTF-8 bytes, no spaces: hashed and compared
+	Compact   Form = iota // keys as they came, no spaces
+	Display               // keys as they came, ", " and ": ": inside training text
+	Canonical             // keys sorted by their UTF-8 bytes, no spaces: hashed and compared
 )
 
-func (n *node) bytes(f form) []byte { return n.append(nil, f) }
+func (n *Value) Bytes(f Form) []byte { return n.Append(nil, f) }
 
-func (n *node) string(f form) string { return string(n.append(nil, f)) }
+func (n *Value) Encode(f Form) string { return string(n.Append(nil, f)) }
 
-func (n *node) append(dst []byte, f form) []byte {
+func (n *Value) Append(dst []byte, f Form) []byte {
 	comma, colon := ",", ":"
-	if f == displayForm {
+	if f == Display {
 		comma, colon = ", ", ": "
 	}
-	switch n.kind {
-	case nullKind:
+	switch n.Kind {
+	case Null:
 		return append(dst, "null"...)
-	case stringKind:
-		return appendString(dst, n.text)
-	case listKind:
+	case String:
+		return AppendString(dst, n.Text)
+	case List:
 		dst = append(dst, '[')
-		for i := range n.list {
+		for i := range n.List {
 			if i > 0 {
 				dst = append(dst, comma...)
 			}
-			dst = n.list[i].append(dst, f)
+			dst = n.List[i].Append(dst, f)
 		}
 		return append(dst, ']')
-	case objectKind:
-		members := n.members
-		if f == canonicalForm {
+	case Object:
+		members := n.Members
+		if f == Canonical {
 			members = slices.Clone(members)
-			slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.key, b.key) })
+			slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Key, b.Key) })
 		}
 		dst = append(dst, '{')
 		for i := range members {
 			if i > 0 {
 				dst = append(dst, comma...)
 			}
-			dst = appendString(dst, members[i].key)
+			dst = AppendString(dst, members[i].Key)
 			dst = append(dst, colon...)
-			dst = members[i].value.append(dst, f)
+			dst = members[i].Value.Append(dst, f)
 		}
 		return append(dst, '}')
 	default:
-		return append(dst, n.text...)
+		return append(dst, n.Text...)
 	}
 }
 
-func appendString(dst []byte, s string) []byte {
+func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
 	for i := 0; i < len(s); i++ {
@@ -521,3 +523,43 @@ func appendString(dst []byte, s string) []byte {
 	dst = append(dst, s[from:]...)
 	return append(dst, '"')
 }
+
+func StringOf(n *Value) string {
+	if n == nil || n.Kind != String {
+		return ""
+	}
+	return n.Text
+}
+
+func Sign(text string) int { return Rational(text).Sign() }
+
+// count reads a length: an integer from 0.
+func Count(text string) (int, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < 0 || f > 1<<31 || f != float64(int(f)) {
+		return 0, false
+	}
+	return int(f), true
+}
+
+func PointerEscape(key string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+}
+
+// isError says, by structure and never by words, whether a result reports a failure.
+func ReportsError(v *Value) bool {
+	if e := v.Get("error"); e != nil {
+		return e.Kind != Null && e.Text != "" && e.Text != "false" || len(e.List) > 0 || len(e.Members) > 0
+	}
+	for _, key := range []string{"status", "status_code", "statusCode"} {
+		if s := v.Get(key); s != nil && s.Kind == Number {
+			if n, ok := Count(s.Text); ok && n >= 400 && n < 600 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Pair is a member of an object.
+func Pair(key string, value Value) Member { return Member{key, value} }

@@ -1,8 +1,9 @@
-package midtool
+package schema
 
 import (
 	"cmp"
-	"math"
+	"encoding/json"
+	"fmt"
 	"math/big"
 	"net/url"
 	"regexp"
@@ -10,30 +11,58 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
+
+// offers says whether the schema itself names the value: in an enum, const, default or example.
+func (s *Schema) Offers(v *jsonval.Value) bool {
+	form := jsonval.EqualForm(v)
+	return s.within(func(s *Schema) bool { return s.enumForms[form] || s.named[form] })
+}
+
+type Error struct{ Reason, Detail string }
+
+// keywordKinds gives the kind of value that a keyword must have; those of subschemas are checked where they are
+// walked.
+var KeywordKinds = map[string]jsonval.Kind{
+	"enum": jsonval.List, "required": jsonval.List, "examples": jsonval.List, "anyOf": jsonval.List, "oneOf": jsonval.List, "allOf": jsonval.List,
+	"prefixItems": jsonval.List, "properties": jsonval.Object, "$defs": jsonval.Object, "definitions": jsonval.Object, "patternProperties": jsonval.Object,
+	"minimum": jsonval.Number, "maximum": jsonval.Number, "multipleOf": jsonval.Number, "exclusiveMinimum": jsonval.Number,
+	"exclusiveMaximum": jsonval.Number, "minLength": jsonval.Number, "maxLength": jsonval.Number, "minItems": jsonval.Number, "maxItems": jsonval.Number,
+	"pattern": jsonval.String, "format": jsonval.String, "title": jsonval.String, "description": jsonval.String, "$ref": jsonval.String,
+	"uniqueItems": jsonval.Bool,
+}
+
+// isAnnotation holds for keywords that accept and refuse nothing.
+func IsAnnotation(key string) bool {
+	return key == "title" || key == "description" || key == "format" || key == "examples" || key == "$schema"
+}
+
+func IsSchema(n *jsonval.Value) bool { return n.Kind == jsonval.Object || n.Kind == jsonval.Bool }
 
 // A schema is a compiled JSON Schema. It knows the keywords type, properties, required, additionalProperties, items,
 // prefixItems, enum, const, anyOf, oneOf, allOf, not, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
 // multipleOf, minLength, maxLength, pattern, minItems, maxItems, uniqueItems and $ref; others are annotations.
-type schema struct {
-	never       bool // the schema false
+type Schema struct {
+	Never       bool // the schema false
 	types       typeSet
 	typeOrder   []string // as written
 	props       []property
-	index       map[string]*schema
-	required    []string
-	additional  *schema // nil if absent
-	items       *schema
-	prefix      []*schema
-	enum        []node
+	index       map[string]*Schema
+	Required    []string
+	Additional  *Schema // nil if absent
+	items       *Schema
+	prefix      []*Schema
+	Enum        []jsonval.Value
 	enumForms   map[string]bool
 	named       map[string]bool // forms of const, default and examples
-	constant    *node
-	anyOf       []*schema
-	oneOf       []*schema
-	allOf       []*schema
-	not         *schema
-	ref         *schema
+	constant    *jsonval.Value
+	anyOf       []*Schema
+	oneOf       []*Schema
+	allOf       []*Schema
+	not         *Schema
+	ref         *Schema
 	bounds      [4]*decimal // minimum, maximum, exclusiveMinimum, exclusiveMaximum
 	multipleOf  *decimal
 	lengths     [4]int // minLength, maxLength, minItems, maxItems; -1 if absent
@@ -41,14 +70,14 @@ type schema struct {
 	badPattern  string // a pattern outside Go's syntax: skipped by validation
 	unique      bool
 	format      string
-	description string
-	unsupported string // of the root: a pattern anywhere in the document outside Go's syntax
-	examples    []node
+	Description string
+	Unsupported string // of the root: a pattern anywhere in the document outside Go's syntax
+	examples    []jsonval.Value
 }
 
 type property struct {
 	name   string
-	schema *schema
+	schema *Schema
 }
 
 // A typeSet is a set of JSON Schema types; the empty set accepts all.
@@ -59,17 +88,17 @@ const integerType typeSet = 1 << 7
 func typeBit(name string) typeSet {
 	switch name {
 	case "null":
-		return 1 << nullKind
+		return 1 << jsonval.Null
 	case "boolean":
-		return 1 << boolKind
+		return 1 << jsonval.Bool
 	case "number":
-		return 1 << numberKind
+		return 1 << jsonval.Number
 	case "string":
-		return 1 << stringKind
+		return 1 << jsonval.String
 	case "array":
-		return 1 << listKind
+		return 1 << jsonval.List
 	case "object":
-		return 1 << objectKind
+		return 1 << jsonval.Object
 	case "integer":
 		return integerType
 	}
@@ -77,31 +106,22 @@ func typeBit(name string) typeSet {
 }
 
 // typesOf reads the type keyword of a schema; unknown words count for nothing.
-func typesOf(n *node) typeSet {
-	t := n.get("type")
+func TypesOf(n *jsonval.Value) typeSet {
+	t := n.Get("type")
 	if t == nil {
 		return 0
 	}
-	set := typeBit(textOf(t))
-	for _, e := range t.list {
-		set |= typeBit(textOf(&e))
+	set := typeBit(jsonval.StringOf(t))
+	for _, e := range t.List {
+		set |= typeBit(jsonval.StringOf(&e))
 	}
 	return set
 }
 
-func (t typeSet) has(k kind) bool { return t == 0 || t&(1<<k) != 0 }
+func (t typeSet) Has(k jsonval.Kind) bool { return t == 0 || t&(1<<k) != 0 }
 
-func (t typeSet) accepts(v *node) bool {
-	return t.has(v.kind) || t&integerType != 0 && v.kind == numberKind && integral(v.text)
-}
-
-// integral holds for 1 and for 1.0, as JSON Schema says.
-func integral(text string) bool {
-	if !strings.ContainsAny(text, ".eE") {
-		return true
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	return err == nil && f == math.Trunc(f)
+func (t typeSet) Accepts(v *jsonval.Value) bool {
+	return t.Has(v.Kind) || t&integerType != 0 && v.Kind == jsonval.Number && jsonval.Integral(v.Text)
 }
 
 // A decimal is a number compared without rounding.
@@ -127,99 +147,30 @@ func (d *decimal) compare(o *decimal) int {
 		}
 		return 0
 	}
-	return rational(d.text).Cmp(rational(o.text))
+	return jsonval.Rational(d.text).Cmp(jsonval.Rational(o.text))
 }
 
 // divides says whether o is a multiple of d, both as written in decimal digits: 0.07 is a multiple of 0.01.
 func (d *decimal) divides(o *decimal) bool {
-	q := new(big.Rat).Quo(rational(o.text), rational(d.text))
+	q := new(big.Rat).Quo(jsonval.Rational(o.text), jsonval.Rational(d.text))
 	return q.IsInt()
-}
-
-func rational(text string) *big.Rat {
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return new(big.Rat)
-	}
-	return r
-}
-
-func sign(text string) int { return rational(text).Sign() }
-
-// count reads a length: an integer from 0.
-func count(text string) (int, bool) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f < 0 || f > 1<<31 || f != float64(int(f)) {
-		return 0, false
-	}
-	return int(f), true
-}
-
-// equalForm is equal for values that JSON Schema calls equal: the canonical form with 1.0 written as 1.
-func equalForm(n *node) string {
-	if !hasFloat(n) {
-		return n.string(canonicalForm)
-	}
-	c := n.clone()
-	foldFloats(&c)
-	return c.string(canonicalForm)
-}
-
-// addForms adds the forms of values to a set, made when nil.
-func addForms(set map[string]bool, values ...node) map[string]bool {
-	if set == nil {
-		set = make(map[string]bool, len(values))
-	}
-	for i := range values {
-		set[equalForm(&values[i])] = true
-	}
-	return set
-}
-
-func hasFloat(n *node) bool {
-	if n.kind == numberKind {
-		return strings.ContainsAny(n.text, ".eE")
-	}
-	for i := range n.list {
-		if hasFloat(&n.list[i]) {
-			return true
-		}
-	}
-	for i := range n.members {
-		if hasFloat(&n.members[i].value) {
-			return true
-		}
-	}
-	return false
-}
-
-func foldFloats(n *node) {
-	if n.kind == numberKind && integral(n.text) {
-		n.text = rational(n.text).RatString()
-	}
-	for i := range n.list {
-		foldFloats(&n.list[i])
-	}
-	for i := range n.members {
-		foldFloats(&n.members[i].value)
-	}
 }
 
 // compile turns a schema document into a schema. It fails on a reference that leaves the document or leads nowhere;
 // keywords of a wrong kind are ignored, for [Normalize] drops them with a note.
-func compile(root *node) (*schema, *schemaError) {
-	c := compiler{root: root, done: make(map[*node]*schema)}
+func Compile(root *jsonval.Value) (*Schema, *Error) {
+	c := compiler{root: root, done: make(map[*jsonval.Value]*Schema)}
 	s := c.schema(root)
-	s.unsupported = c.unsupported
+	s.Unsupported = c.unsupported
 	return s, c.err
 }
 
 type compiler struct {
-	root  *node
-	done  map[*node]*schema
+	root  *jsonval.Value
+	done  map[*jsonval.Value]*Schema
 	refs  int
 	depth int
-	err   *schemaError // the first
+	err   *Error // the first
 
 	unsupported string // the first pattern outside Go's syntax
 }
@@ -231,55 +182,55 @@ const (
 	maxRefDepth = 512
 )
 
-func (c *compiler) schema(n *node) *schema {
+func (c *compiler) schema(n *jsonval.Value) *Schema {
 	if s := c.done[n]; s != nil {
 		return s
 	}
 	if c.depth++; c.depth > maxRefDepth {
-		c.fail(&schemaError{"too_deep", "references nested deeper than 512"})
+		c.fail(&Error{"too_deep", "references nested deeper than 512"})
 	}
 	defer func() { c.depth-- }()
 	if c.err != nil {
-		return &schema{}
+		return &Schema{}
 	}
-	s := &schema{lengths: [4]int{-1, -1, -1, -1}}
+	s := &Schema{lengths: [4]int{-1, -1, -1, -1}}
 	c.done[n] = s
-	if n.kind != objectKind {
-		s.never = n.kind == boolKind && n.text == "false"
+	if n.Kind != jsonval.Object {
+		s.Never = n.Kind == jsonval.Bool && n.Text == "false"
 		return s
 	}
-	s.types = typesOf(n)
-	for i := range n.members {
-		m := &n.members[i]
-		v := &m.value
-		if want, known := keywordKinds[m.key]; known && v.kind != want {
+	s.types = TypesOf(n)
+	for i := range n.Members {
+		m := &n.Members[i]
+		v := &m.Value
+		if want, known := KeywordKinds[m.Key]; known && v.Kind != want {
 			continue
 		}
-		switch m.key {
+		switch m.Key {
 		case "type":
-			if v.kind == stringKind {
-				s.typeOrder = []string{v.text}
+			if v.Kind == jsonval.String {
+				s.typeOrder = []string{v.Text}
 			}
-			for _, e := range v.list {
-				s.typeOrder = append(s.typeOrder, textOf(&e))
+			for _, e := range v.List {
+				s.typeOrder = append(s.typeOrder, jsonval.StringOf(&e))
 			}
 		case "properties":
-			s.index = make(map[string]*schema, len(v.members))
-			for j := range v.members {
-				p := property{v.members[j].key, c.schema(&v.members[j].value)}
+			s.index = make(map[string]*Schema, len(v.Members))
+			for j := range v.Members {
+				p := property{v.Members[j].Key, c.schema(&v.Members[j].Value)}
 				s.props = append(s.props, p)
 				s.index[p.name] = p.schema
 			}
 		case "required":
-			for j := range v.list {
-				if v.list[j].kind == stringKind {
-					s.required = append(s.required, v.list[j].text)
+			for j := range v.List {
+				if v.List[j].Kind == jsonval.String {
+					s.Required = append(s.Required, v.List[j].Text)
 				}
 			}
 		case "additionalProperties":
-			s.additional = c.schema(v)
+			s.Additional = c.schema(v)
 		case "items":
-			if isSchema(v) {
+			if IsSchema(v) {
 				s.items = c.schema(v)
 			}
 		case "prefixItems":
@@ -291,86 +242,86 @@ func (c *compiler) schema(n *node) *schema {
 		case "allOf":
 			s.allOf = c.schemas(v)
 		case "not":
-			if isSchema(v) {
+			if IsSchema(v) {
 				s.not = c.schema(v)
 			}
 		case "$ref":
 			c.refs++
-			target, err := resolve(c.root, v.text)
+			target, err := Resolve(c.root, v.Text)
 			switch {
 			case c.refs > maxRefs:
-				c.fail(&schemaError{"bad_ref", "more than 4096 references"})
+				c.fail(&Error{"bad_ref", "more than 4096 references"})
 			case err != nil:
 				c.fail(err)
 			default:
 				s.ref = c.schema(target)
 			}
 		case "enum":
-			s.enum = v.list
-			s.enumForms = addForms(nil, v.list...)
+			s.Enum = v.List
+			s.enumForms = jsonval.AddForms(nil, v.List...)
 		case "const":
 			s.constant = v
-			s.named = addForms(s.named, *v)
+			s.named = jsonval.AddForms(s.named, *v)
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-			s.bounds[slices.Index([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, m.key)] = newDecimal(v.text)
+			s.bounds[slices.Index([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, m.Key)] = newDecimal(v.Text)
 		case "multipleOf":
-			if sign(v.text) > 0 {
-				s.multipleOf = newDecimal(v.text)
+			if jsonval.Sign(v.Text) > 0 {
+				s.multipleOf = newDecimal(v.Text)
 			}
 		case "minLength", "maxLength", "minItems", "maxItems":
-			if k, ok := count(v.text); ok {
-				s.lengths[slices.Index([]string{"minLength", "maxLength", "minItems", "maxItems"}, m.key)] = k
+			if k, ok := jsonval.Count(v.Text); ok {
+				s.lengths[slices.Index([]string{"minLength", "maxLength", "minItems", "maxItems"}, m.Key)] = k
 			}
 		case "pattern":
-			if re, err := regexp.Compile(v.text); err != nil {
-				s.badPattern = v.text
-				c.unsupported = cmp.Or(c.unsupported, v.text)
+			if re, err := regexp.Compile(v.Text); err != nil {
+				s.badPattern = v.Text
+				c.unsupported = cmp.Or(c.unsupported, v.Text)
 			} else {
 				s.pattern = re
 			}
 		case "uniqueItems":
-			s.unique = v.text == "true"
+			s.unique = v.Text == "true"
 		case "format":
-			s.format = v.text
+			s.format = v.Text
 		case "description":
-			s.description = v.text
+			s.Description = v.Text
 		case "default":
-			s.named = addForms(s.named, *v)
+			s.named = jsonval.AddForms(s.named, *v)
 		case "examples":
-			s.examples = v.list
-			s.named = addForms(s.named, v.list...)
+			s.examples = v.List
+			s.named = jsonval.AddForms(s.named, v.List...)
 		}
 	}
 	// Definitions are compiled through the references to them; walking them finds the broken references of unused ones.
 	for _, key := range []string{"$defs", "definitions"} {
-		if defs := n.get(key); defs != nil {
-			for i := range defs.members {
-				c.schema(&defs.members[i].value)
+		if defs := n.Get(key); defs != nil {
+			for i := range defs.Members {
+				c.schema(&defs.Members[i].Value)
 			}
 		}
 	}
 	return s
 }
 
-func (c *compiler) fail(err *schemaError) {
+func (c *compiler) fail(err *Error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-func (c *compiler) schemas(list *node) []*schema {
-	var out []*schema
-	for i := range list.list {
-		out = append(out, c.schema(&list.list[i]))
+func (c *compiler) schemas(list *jsonval.Value) []*Schema {
+	var out []*Schema
+	for i := range list.List {
+		out = append(out, c.schema(&list.List[i]))
 	}
 	return out
 }
 
 // resolve follows a reference inside one document: "#" or "#/" and a JSON Pointer.
-func resolve(root *node, ref string) (*node, *schemaError) {
+func Resolve(root *jsonval.Value, ref string) (*jsonval.Value, *Error) {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok {
-		return nil, &schemaError{"remote_ref", ref}
+		return nil, &Error{"remote_ref", ref}
 	}
 	if decoded, err := url.PathUnescape(rest); err == nil {
 		rest = decoded
@@ -378,42 +329,42 @@ func resolve(root *node, ref string) (*node, *schemaError) {
 	n := root
 	if rest != "" {
 		if rest[0] != '/' {
-			return nil, &schemaError{"bad_ref", ref}
+			return nil, &Error{"bad_ref", ref}
 		}
 		for part := range strings.SplitSeq(rest[1:], "/") {
 			part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
-			var next *node
-			if n.kind == objectKind {
-				next = n.get(part)
-			} else if i, err := strconv.Atoi(part); err == nil && n.kind == listKind && i >= 0 && i < len(n.list) {
-				next = &n.list[i]
+			var next *jsonval.Value
+			if n.Kind == jsonval.Object {
+				next = n.Get(part)
+			} else if i, err := strconv.Atoi(part); err == nil && n.Kind == jsonval.List && i >= 0 && i < len(n.List) {
+				next = &n.List[i]
 			}
 			if next == nil {
-				return nil, &schemaError{"bad_ref", ref}
+				return nil, &Error{"bad_ref", ref}
 			}
 			n = next
 		}
 	}
-	if !isSchema(n) {
-		return nil, &schemaError{"bad_ref", ref}
+	if !IsSchema(n) {
+		return nil, &Error{"bad_ref", ref}
 	}
 	return n, nil
 }
 
 // A fault is one way in which a value breaks a schema.
 type fault struct {
-	path    string // JSON Pointer into the value
-	keyword string
-	detail  string
+	Path    string // JSON Pointer into the value
+	Keyword string
+	Detail  string
 }
 
 // within visits s and the schemas that speak of the same value, through references and branches, each once, until
 // visit returns true. It gives up after 256 of them.
-func (s *schema) within(visit func(*schema) bool) bool {
-	return s != nil && s.search(make(map[*schema]bool), visit)
+func (s *Schema) within(visit func(*Schema) bool) bool {
+	return s != nil && s.search(make(map[*Schema]bool), visit)
 }
 
-func (s *schema) search(seen map[*schema]bool, visit func(*schema) bool) bool {
+func (s *Schema) search(seen map[*Schema]bool, visit func(*Schema) bool) bool {
 	if s == nil || seen[s] || len(seen) == 256 {
 		return false
 	}
@@ -421,8 +372,8 @@ func (s *schema) search(seen map[*schema]bool, visit func(*schema) bool) bool {
 	if visit(s) {
 		return true
 	}
-	for _, list := range [][]*schema{{s.ref}, s.allOf, s.anyOf, s.oneOf} {
-		if slices.ContainsFunc(list, func(sub *schema) bool { return sub.search(seen, visit) }) {
+	for _, list := range [][]*Schema{{s.ref}, s.allOf, s.anyOf, s.oneOf} {
+		if slices.ContainsFunc(list, func(sub *Schema) bool { return sub.search(seen, visit) }) {
 			return true
 		}
 	}
@@ -430,13 +381,13 @@ func (s *schema) search(seen map[*schema]bool, visit func(*schema) bool) bool {
 }
 
 // faults lists, in the order of the schema, how v breaks s: at most 32 of them, each at its place in v.
-func (s *schema) faults(v *node) []fault {
+func (s *Schema) Faults(v *jsonval.Value) []fault {
 	c := checker{collect: true}
 	c.check(s, v, "", 0)
 	return c.found
 }
 
-func (s *schema) accepts(v *node) bool {
+func (s *Schema) Accepts(v *jsonval.Value) bool {
 	var c checker
 	return c.check(s, v, "", 0)
 }
@@ -464,7 +415,7 @@ func (c *checker) quiet(f func() bool) bool {
 	return ok
 }
 
-func (c *checker) check(s *schema, v *node, path string, nesting int) bool {
+func (c *checker) check(s *Schema, v *jsonval.Value, path string, nesting int) bool {
 	ok := true
 	// fail notes a fault and says whether to go on looking.
 	fail := func(keyword, detail string) bool {
@@ -478,21 +429,21 @@ func (c *checker) check(s *schema, v *node, path string, nesting int) bool {
 		fail("$ref", "the schema is recursive without end or too costly to check")
 		return false
 	}
-	if s.never {
+	if s.Never {
 		fail("false", "no value is allowed here")
 		return false
 	}
-	in := func(sub *schema) bool { return c.check(sub, v, path, nesting+1) }
-	quietly := func(sub *schema) bool { return c.quiet(func() bool { return in(sub) }) }
+	in := func(sub *Schema) bool { return c.check(sub, v, path, nesting+1) }
+	quietly := func(sub *Schema) bool { return c.quiet(func() bool { return in(sub) }) }
 
-	if !s.types.accepts(v) {
-		fail("type", v.kind.String()+" is not "+strings.Join(s.typeOrder, " or "))
+	if !s.types.Accepts(v) {
+		fail("type", v.Kind.String()+" is not "+strings.Join(s.typeOrder, " or "))
 		return false // further faults would only follow from this one
 	}
-	if s.enum != nil && !s.enumForms[equalForm(v)] && !fail("enum", "not a member of the enum") {
+	if s.Enum != nil && !s.enumForms[jsonval.EqualForm(v)] && !fail("enum", "not a member of the enum") {
 		return false
 	}
-	if s.constant != nil && equalForm(s.constant) != equalForm(v) && !fail("const", "not the constant") {
+	if s.constant != nil && jsonval.EqualForm(s.constant) != jsonval.EqualForm(v) && !fail("const", "not the constant") {
 		return false
 	}
 	if s.ref != nil && !in(s.ref) {
@@ -523,14 +474,14 @@ func (c *checker) check(s *schema, v *node, path string, nesting int) bool {
 	if s.not != nil && quietly(s.not) && !fail("not", "the excluded schema accepts the value") {
 		return false
 	}
-	switch v.kind {
-	case numberKind:
+	switch v.Kind {
+	case jsonval.Number:
 		s.checkNumber(v, fail)
-	case stringKind:
+	case jsonval.String:
 		s.checkString(v, fail)
-	case listKind:
+	case jsonval.List:
 		s.checkList(v, fail)
-		for i := range v.list {
+		for i := range v.List {
 			sub := s.items
 			if i < len(s.prefix) {
 				sub = s.prefix[i]
@@ -538,26 +489,26 @@ func (c *checker) check(s *schema, v *node, path string, nesting int) bool {
 			if sub == nil {
 				continue
 			}
-			if !c.check(sub, &v.list[i], c.join(path, strconv.Itoa(i)), nesting+1) {
+			if !c.check(sub, &v.List[i], c.join(path, strconv.Itoa(i)), nesting+1) {
 				if ok = false; !c.collect {
 					return false
 				}
 			}
 		}
-	case objectKind:
-		has := v.lookup(len(s.required))
-		for _, name := range s.required {
+	case jsonval.Object:
+		has := v.Lookup(len(s.Required))
+		for _, name := range s.Required {
 			if has(name) == nil && !fail("required", "missing "+strconv.Quote(name)) {
 				return false
 			}
 		}
-		for i := range v.members {
-			m := &v.members[i]
-			sub := s.index[m.key]
+		for i := range v.Members {
+			m := &v.Members[i]
+			sub := s.index[m.Key]
 			if sub == nil {
-				sub = s.additional
+				sub = s.Additional
 			}
-			if sub != nil && !c.check(sub, &m.value, c.join(path, m.key), nesting+1) {
+			if sub != nil && !c.check(sub, &m.Value, c.join(path, m.Key), nesting+1) {
 				if ok = false; !c.collect {
 					return false
 				}
@@ -572,18 +523,14 @@ func (c *checker) join(path, key string) string {
 	if !c.collect {
 		return ""
 	}
-	return path + "/" + pointerEscape(key)
+	return path + "/" + jsonval.PointerEscape(key)
 }
 
-func pointerEscape(key string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
-}
-
-func (s *schema) checkNumber(v *node, fail func(keyword, detail string) bool) {
+func (s *Schema) checkNumber(v *jsonval.Value, fail func(keyword, detail string) bool) {
 	if s.bounds == [4]*decimal{} && s.multipleOf == nil {
 		return
 	}
-	d := newDecimal(v.text)
+	d := newDecimal(v.Text)
 	for i, b := range s.bounds {
 		if b == nil {
 			continue
@@ -591,30 +538,30 @@ func (s *schema) checkNumber(v *node, fail func(keyword, detail string) bool) {
 		c := d.compare(b)
 		bad := i == 0 && c < 0 || i == 1 && c > 0 || i == 2 && c <= 0 || i == 3 && c >= 0
 		keyword := [4]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}[i]
-		if bad && !fail(keyword, v.text+" against "+b.text) {
+		if bad && !fail(keyword, v.Text+" against "+b.text) {
 			return
 		}
 	}
 	if s.multipleOf != nil && !s.multipleOf.divides(d) {
-		fail("multipleOf", v.text+" is no multiple of "+s.multipleOf.text)
+		fail("multipleOf", v.Text+" is no multiple of "+s.multipleOf.text)
 	}
 }
 
-func (s *schema) checkString(v *node, fail func(keyword, detail string) bool) {
-	n := utf8.RuneCountInString(v.text)
+func (s *Schema) checkString(v *jsonval.Value, fail func(keyword, detail string) bool) {
+	n := utf8.RuneCountInString(v.Text)
 	if k := s.lengths[0]; k >= 0 && n < k && !fail("minLength", strconv.Itoa(n)+" code points, want at least "+strconv.Itoa(k)) {
 		return
 	}
 	if k := s.lengths[1]; k >= 0 && n > k && !fail("maxLength", strconv.Itoa(n)+" code points, want at most "+strconv.Itoa(k)) {
 		return
 	}
-	if s.pattern != nil && !s.pattern.MatchString(v.text) {
+	if s.pattern != nil && !s.pattern.MatchString(v.Text) {
 		fail("pattern", "does not match "+s.pattern.String())
 	}
 }
 
-func (s *schema) checkList(v *node, fail func(keyword, detail string) bool) {
-	n := len(v.list)
+func (s *Schema) checkList(v *jsonval.Value, fail func(keyword, detail string) bool) {
+	n := len(v.List)
 	if k := s.lengths[2]; k >= 0 && n < k && !fail("minItems", strconv.Itoa(n)+" items, want at least "+strconv.Itoa(k)) {
 		return
 	}
@@ -625,12 +572,24 @@ func (s *schema) checkList(v *node, fail func(keyword, detail string) bool) {
 		return
 	}
 	seen := make(map[string]bool, n)
-	for i := range v.list {
-		form := equalForm(&v.list[i])
+	for i := range v.List {
+		form := jsonval.EqualForm(&v.List[i])
 		if seen[form] {
 			fail("uniqueItems", "item "+strconv.Itoa(i)+" occurs before")
 			return
 		}
 		seen[form] = true
 	}
+}
+
+func CompileRaw(raw json.RawMessage) (*Schema, error) {
+	root, err := jsonval.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	s, bad := Compile(&root)
+	if bad != nil {
+		return nil, fmt.Errorf("%s: %s", bad.Reason, bad.Detail)
+	}
+	return s, nil
 }

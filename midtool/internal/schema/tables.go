@@ -1,6 +1,8 @@
-package midtool
+package schema
 
-import "strings"
+import (
+	"strings"
+)
 
 // valueTables gives example values for string parameters by the last words of their name; all of it is made up or
 // common knowledge (ours). A name is looked up by its last two words joined, then by its last one, in the singular.

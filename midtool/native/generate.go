@@ -1,4 +1,4 @@
-package midtool
+package native
 
 import (
 	"bytes"
@@ -11,6 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/internal/draw"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
+	"github.com/throughline-go/throughline/midtool/internal/wording"
+	"github.com/throughline-go/throughline/midtool/simulate"
 )
 
 // GenerateOptions adjusts [Generate]. A nil *GenerateOptions equals &GenerateOptions{}.
@@ -23,8 +31,6 @@ type GenerateOptions struct {
 	MaxTokens    int                   // largest sample by [ApproxTokens] of its line, at least 256; zero means 8192
 	Progress     func(done, total int) // called after each tool, in order; nil means not
 }
-
-var defaultLicenses = []string{"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "CC0-1.0"}
 
 func (o *GenerateOptions) withDefaults() (GenerateOptions, error) {
 	var d GenerateOptions
@@ -47,26 +53,9 @@ func (o *GenerateOptions) withDefaults() (GenerateOptions, error) {
 	d.PerTool = cmp.Or(d.PerTool, 4)
 	d.MaxTokens = cmp.Or(d.MaxTokens, 8192)
 	if d.Licenses == nil {
-		d.Licenses = defaultLicenses
+		d.Licenses = midtool.DefaultLicenses()
 	}
 	return d, errors.Join(errs...)
-}
-
-// A Corpus is what [Generate] made and what it left out.
-type Corpus struct {
-	Samples  []Sample    // by tool ID, then by number
-	Tokens   int         // sum over the samples of [ApproxTokens] of their line, as [WriteMessages] writes it by default
-	Tools    int         // distinct usable tools; each was planned for PerTool samples
-	Rejected []Rejection // tools first, then samples, each by tool ID, name and origin
-}
-
-// Reasons counts what was left out by reason.
-func (c *Corpus) Reasons() map[string]int {
-	out := make(map[string]int)
-	for _, r := range c.Rejected {
-		out[r.Reason]++
-	}
-	return out
 }
 
 // Generate makes single-call samples: a user asks, the assistant calls one of the offered tools, the tool answers,
@@ -91,12 +80,12 @@ func (c *Corpus) Reasons() map[string]int {
 // The same tools, options and seed give the same bytes, whatever the order of the tools. The time grows linearly with
 // the number of samples; memory holds the whole corpus. The error is that of ctx or names bad options; the result is
 // then nil. No tools give an empty corpus.
-func Generate(ctx context.Context, tools []Tool, o *GenerateOptions) (*Corpus, error) {
+func Generate(ctx context.Context, tools []midtool.Tool, o *GenerateOptions) (*midtool.Corpus, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	g := generator{opts: opts, corpus: &Corpus{}, line: messageWriter{clean: true}}
+	g := generator{opts: opts, corpus: &midtool.Corpus{}}
 	if err := g.prepare(ctx, tools); err != nil {
 		return nil, err
 	}
@@ -109,7 +98,7 @@ func Generate(ctx context.Context, tools []Tool, o *GenerateOptions) (*Corpus, e
 			s, rejected := g.sample(t, n)
 			if rejected == nil {
 				if key := contentKey(s); seen[key] {
-					rejected = t.rejection(n, "duplicate", "")
+					rejected = t.rejection(strconv.Itoa(n), "duplicate", "")
 				} else {
 					seen[key] = true
 				}
@@ -129,19 +118,17 @@ func Generate(ctx context.Context, tools []Tool, o *GenerateOptions) (*Corpus, e
 
 // A tool is a usable tool with what is derived from it.
 type tool struct {
-	Tool
-	schema  *schema
-	returns *schema // nil if unknown
-	meaning meaning
-	verb    verbClass // of the description's first clause, with what it is done to; object is empty if there is none
-	object  string
+	midtool.Tool
+	schema  *schema.Schema
+	returns *schema.Schema // nil if unknown
+	about   *wording.Tool
 	tokens  int // of the exported definition
 	group   int // index in generator.groups
 	at      int // index in the group
 }
 
-func (t *tool) rejection(sample int, reason, detail string) *Rejection {
-	return &Rejection{Tool: t.Name, ToolID: t.ID, Group: t.Group, Origin: t.Origin, Sample: sample, Reason: reason, Detail: detail}
+func (t *tool) rejection(sample string, reason, detail string) *midtool.Rejection {
+	return &midtool.Rejection{Tool: t.Name, ToolID: t.ID, Group: t.Group, Origin: t.Origin, Sample: sample, Reason: reason, Detail: detail}
 }
 
 type generator struct {
@@ -149,23 +136,22 @@ type generator struct {
 	tools  []*tool   // by ID
 	groups [][]*tool // by descending size, then name
 	weight []float64 // of the groups, summed up from the first
-	corpus *Corpus
-	line   messageWriter
-	buf    []byte
+	corpus *midtool.Corpus
+	check  midtool.Checker
 }
 
 // prepare sorts the tools out: usable ones by ID and group, the rest with a reason.
-func (g *generator) prepare(ctx context.Context, tools []Tool) error {
+func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 	for _, raw := range tools {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := Normalize(raw)
-		if r, ok := errors.AsType[*Rejection](err); ok {
+		n, err := midtool.Normalize(raw)
+		if r, ok := errors.AsType[*midtool.Rejection](err); ok {
 			g.corpus.Rejected = append(g.corpus.Rejected, *r)
 			continue
 		}
-		t := &tool{Tool: n, meaning: meaningOf(n.Name)}
+		t := &tool{Tool: n, about: wording.About(n.Name, n.Description)}
 		switch {
 		case n.License == "" && !g.opts.OwnTools:
 			g.reject(t, "license", "not stated; GenerateOptions.OwnTools lets tools of your own pass")
@@ -174,22 +160,21 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 			g.reject(t, "license", n.License)
 			continue
 		}
-		if t.schema, err = compileRaw(n.Parameters); err != nil {
+		if t.schema, err = schema.CompileRaw(n.Parameters); err != nil {
 			g.reject(t, "bad_schema", err.Error())
 			continue
 		}
-		if t.schema.unsupported != "" {
-			g.reject(t, "pattern_unsupported", t.schema.unsupported)
+		if t.schema.Unsupported != "" {
+			g.reject(t, "pattern_unsupported", t.schema.Unsupported)
 			continue
 		}
 		if len(n.Returns) > 0 {
-			if t.returns, err = compileRaw(n.Returns); err != nil {
+			if t.returns, err = schema.CompileRaw(n.Returns); err != nil {
 				g.reject(t, "bad_schema", err.Error())
 				continue
 			}
 		}
-		t.verb, t.object = describe(n.Description)
-		t.tokens = ApproxTokens(string(g.line.tool(nil, n)))
+		t.tokens = midtool.ApproxTokens(n.Name) + midtool.ApproxTokens(n.Description) + midtool.ApproxTokens(string(n.Parameters))
 		g.tools = append(g.tools, t)
 	}
 	slices.SortFunc(g.tools, func(a, b *tool) int { return compareTools(a.Tool, b.Tool) })
@@ -202,7 +187,7 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 		kept = append(kept, t)
 	}
 	g.tools = kept
-	slices.SortFunc(g.corpus.Rejected, func(a, b Rejection) int {
+	slices.SortFunc(g.corpus.Rejected, func(a, b midtool.Rejection) int {
 		return cmp.Or(cmp.Compare(a.ToolID, b.ToolID), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Group, b.Group),
 			compareOrigin(a.Origin, b.Origin), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
 	})
@@ -212,19 +197,19 @@ func (g *generator) prepare(ctx context.Context, tools []Tool) error {
 }
 
 // compareTools orders by ID, then by everything else, for the first of equal IDs is kept.
-func compareTools(a, b Tool) int {
+func compareTools(a, b midtool.Tool) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), compareOrigin(a.Origin, b.Origin),
 		bytes.Compare(a.Parameters, b.Parameters), bytes.Compare(a.Returns, b.Returns), cmp.Compare(a.License, b.License),
 		cmp.Compare(a.Title, b.Title), cmp.Compare(a.Original, b.Original), slices.Compare(a.Lossy, b.Lossy),
 		cmp.Compare(strconv.FormatBool(a.ReadOnly), strconv.FormatBool(b.ReadOnly)))
 }
 
-func compareOrigin(a, b Origin) int {
+func compareOrigin(a, b midtool.Origin) int {
 	return cmp.Or(cmp.Compare(a.Locator, b.Locator), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
 }
 
 func (g *generator) reject(t *tool, reason, detail string) {
-	g.corpus.Rejected = append(g.corpus.Rejected, *t.rejection(0, reason, detail))
+	g.corpus.Rejected = append(g.corpus.Rejected, *t.rejection("", reason, detail))
 }
 
 // group ranks the groups by size; the chance to lend distractors falls with the square root of the rank, as group use
@@ -251,84 +236,83 @@ func (g *generator) group() {
 }
 
 // sample makes the n-th sample of a tool, in up to 8 tries with choices of their own.
-func (g *generator) sample(t *tool, n int) (Sample, *Rejection) {
+func (g *generator) sample(t *tool, n int) (midtool.Sample, *midtool.Rejection) {
 	if t.tokens > g.opts.MaxTokens { // no try can help
-		return Sample{}, t.rejection(n, "window", strconv.Itoa(t.tokens)+" tokens in the definition")
+		return midtool.Sample{}, t.rejection(strconv.Itoa(n), "window", strconv.Itoa(t.tokens)+" tokens in the definition")
 	}
-	var last *Rejection
+	var last *midtool.Rejection
 	for try := range 8 {
-		d := newDraws(g.opts.Seed, "single", t.ID, strconv.Itoa(n), strconv.Itoa(try))
-		m := maker{d: d, optional: *g.opts.OptionalProb}
-		args, ok := m.value(t.schema, t.Name, 0)
+		d := draw.New(g.opts.Seed, "single", t.ID, strconv.Itoa(n), strconv.Itoa(try))
+		m := schema.Maker{D: d, Optional: *g.opts.OptionalProb}
+		args, ok := m.Value(t.schema, t.Name, 0)
 		if !ok {
-			last = t.rejection(n, "no_value", "no valid arguments found")
+			last = t.rejection(strconv.Itoa(n), "no_value", "no valid arguments found")
 			continue
 		}
 		s, ok := g.single(d, t, n, try, &args)
 		if !ok {
-			last = t.rejection(n, "no_value", "no valid result found")
+			last = t.rejection(strconv.Itoa(n), "no_value", "no valid result found")
 			continue
 		}
-		if v := Validate(s); len(v) > 0 {
-			last = t.rejection(n, v[0].Rule, v[0].Path+": "+v[0].Detail)
+		found, err := g.check.Check(context.Background(), &s)
+		if err != nil || len(found.Violations) > 0 {
+			v := found.Violations[0]
+			last = t.rejection(strconv.Itoa(n), v.Rule, v.Path+": "+v.Detail)
 			continue
 		}
-		g.buf = g.line.sample(g.buf[:0], &s)
-		tokens := ApproxTokens(string(g.buf))
-		if tokens > g.opts.MaxTokens {
-			last = t.rejection(n, "window", strconv.Itoa(tokens)+" tokens")
-			continue
-		}
+		s.Evidence = found.Evidence
+		tokens := found.Tokens
 		g.corpus.Tokens += tokens
 		return s, nil
 	}
-	return Sample{}, last
+	return midtool.Sample{}, last
 }
 
-func (g *generator) single(d *draws, t *tool, n, try int, args *node) (Sample, bool) {
+func (g *generator) single(d *draw.Draws, t *tool, n, try int, args *jsonval.Value) (midtool.Sample, bool) {
 	// Choices of their own, so that another offered set leaves the call and the wording alone.
 	id := []string{t.ID, strconv.Itoa(n), strconv.Itoa(try)}
-	offered := g.offer(newDraws(g.opts.Seed, "offer", id...), t)
-	exported := make([]Tool, len(offered))
+	offered := g.offer(draw.New(g.opts.Seed, "offer", id...), t)
+	exported := make([]midtool.Tool, len(offered))
 	for i, o := range offered {
 		exported[i] = o.Tool
 	}
 	exportNames(exported)
 	name := exported[slices.Index(offered, t)].Name
 
-	r := request{d: d, tool: t}
+	r := wording.Writer{Draws: d}
 	for _, e := range exported {
-		r.avoid = append(r.avoid, givenAway(e)...)
+		r.Avoid = append(r.Avoid, names.GivenAway(e.Name, e.Original, e.Group)...)
 	}
-	leaves := leavesOf(t.schema, args, "", nil)
-	if len(args.members) == 0 {
+	leaves := schema.LeavesOf(t.schema, args, "", nil)
+	if len(args.Members) == 0 {
 		leaves = nil
 	}
-	query := r.compose(leaves)
-	result, ok := simulate(g.opts.Seed, t, args)
-	if !ok {
-		return Sample{}, false
+	task := wording.Task{Tool: t.about}
+	for _, l := range leaves {
+		task.Slots = append(task.Slots, wording.Slot{Leaf: l})
 	}
+	query := r.Request([]wording.Task{task}, false)
+	session, _ := simulate.World{Seed: g.opts.Seed}.Open(context.Background(), "", nil)
+	answer, err := session.Execute(context.Background(), t.Tool, args.Bytes(jsonval.Compact))
+	if err != nil {
+		return midtool.Sample{}, false
+	}
+	result, _ := jsonval.Parse(answer.Value)
 	const callID = "call_0001"
-	s := Sample{
+	s := midtool.Sample{
 		ID:      "single/" + t.ID + "/" + strconv.Itoa(n),
 		Family:  "single",
 		Ability: "grounding",
 		Tools:   exported,
-		Messages: []Message{
-			{Role: RoleUser, Content: query},
-			{Role: RoleAssistant, Calls: []Call{{ID: callID, Name: name, Arguments: args.bytes(compactForm)}}},
-			{Role: RoleTool, Content: result.string(displayForm), CallID: callID, Name: name},
-			{Role: RoleAssistant, Content: conclude(d, &result)},
+		Messages: []midtool.Message{
+			{Role: midtool.RoleUser, Content: query.Text, Template: query.Template},
+			{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: callID, Name: name, Arguments: args.Bytes(jsonval.Compact)}}},
+			{Role: midtool.RoleTool, Content: result.Encode(jsonval.Display), CallID: callID, Name: name},
+			{Role: midtool.RoleAssistant, Content: r.Answer([]wording.Task{task}, []*jsonval.Value{&result}).Text},
 		},
 	}
 	if len(leaves) == 0 {
 		s.Ability = "affordance" // there is nothing to ground, only a tool to find
-	}
-	var c scene
-	c.say(query)
-	for _, l := range leaves {
-		s.Evidence = append(s.Evidence, Evidence{CallID: callID, Path: l.path, Class: c.classify(&l), Text: l.text})
 	}
 	return s, true
 }
@@ -338,11 +322,11 @@ var offerSizes = []struct{ percent, lo, hi int }{{5, 0, 0}, {10, 1, 1}, {50, 2, 
 
 // offer chooses the offered tools and their order. Half of the distractors share the called tool's group, the odd one
 // too; where a kind runs short the other fills in.
-func (g *generator) offer(d *draws, t *tool) []*tool {
-	size, x := 0, d.pick(100)
+func (g *generator) offer(d *draw.Draws, t *tool) []*tool {
+	size, x := 0, d.Pick(100)
 	for _, o := range offerSizes {
 		if x -= o.percent; x < 0 {
-			size = d.between(o.lo, o.hi)
+			size = d.Between(o.lo, o.hi)
 			break
 		}
 	}
@@ -350,7 +334,7 @@ func (g *generator) offer(d *draws, t *tool) []*tool {
 	taken := map[*tool]bool{t: true}
 	tokens := t.tokens
 	try := func(o *tool) bool {
-		if taken[o] || t.meaning.rivals(o.meaning) || tokens+o.tokens > g.opts.MaxTokens*3/4 {
+		if taken[o] || t.about.Meaning.Rivals(o.about.Meaning) || tokens+o.tokens > g.opts.MaxTokens*3/4 {
 			return false
 		}
 		taken[o] = true
@@ -366,8 +350,8 @@ func (g *generator) offer(d *draws, t *tool) []*tool {
 			}
 		}
 	}
-	hard := func() *tool { return pickOne(d, own) }
-	easy := func() *tool { return pickOne(d, g.groups[g.otherGroup(d, t.group)]) }
+	hard := func() *tool { return draw.One(d, own) }
+	easy := func() *tool { return draw.One(d, g.groups[g.otherGroup(d, t.group)]) }
 	if len(own) > 1 {
 		fill((size+1)/2, hard)
 	}
@@ -379,15 +363,15 @@ func (g *generator) offer(d *draws, t *tool) []*tool {
 	}
 	keys := make(map[*tool]uint64, len(out))
 	for _, o := range out {
-		keys[o] = d.key()
+		keys[o] = d.Key()
 	}
 	slices.SortFunc(out, func(a, b *tool) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), strings.Compare(a.ID, b.ID)) })
 	return out
 }
 
 // otherGroup draws a group by weight; the few draws that hit the excluded one go to its neighbor.
-func (g *generator) otherGroup(d *draws, not int) int {
-	u := float64(d.key()>>11) / (1 << 53) * g.weight[len(g.weight)-1]
+func (g *generator) otherGroup(d *draw.Draws, not int) int {
+	u := float64(d.Key()>>11) / (1 << 53) * g.weight[len(g.weight)-1]
 	i, _ := slices.BinarySearch(g.weight, u)
 	if i = min(i, len(g.groups)-1); i == not {
 		return (i + 1) % len(g.groups)
@@ -396,20 +380,20 @@ func (g *generator) otherGroup(d *draws, not int) int {
 }
 
 // contentKey is equal for samples with the same offered tools, calls and requests.
-func contentKey(s Sample) [sha256.Size]byte {
-	var ids, calls, texts []node
+func contentKey(s midtool.Sample) [sha256.Size]byte {
+	var ids, calls, texts []jsonval.Value
 	for _, t := range s.Tools {
-		ids = append(ids, stringNode(t.ID))
+		ids = append(ids, jsonval.NewString(t.ID))
 	}
-	slices.SortFunc(ids, func(a, b node) int { return cmp.Compare(a.text, b.text) })
+	slices.SortFunc(ids, func(a, b jsonval.Value) int { return cmp.Compare(a.Text, b.Text) })
 	for _, m := range s.Messages {
-		if m.Role == RoleUser {
-			texts = append(texts, stringNode(m.Content))
+		if m.Role == midtool.RoleUser {
+			texts = append(texts, jsonval.NewString(m.Content))
 		}
 		for _, c := range m.Calls {
-			calls = append(calls, listNode(stringNode(c.Name), stringNode(string(c.Arguments))))
+			calls = append(calls, jsonval.NewList(jsonval.NewString(c.Name), jsonval.NewString(string(c.Arguments))))
 		}
 	}
-	key := listNode(listNode(ids...), listNode(calls...), listNode(texts...))
-	return sha256.Sum256(key.bytes(canonicalForm))
+	key := jsonval.NewList(jsonval.NewList(ids...), jsonval.NewList(calls...), jsonval.NewList(texts...))
+	return sha256.Sum256(key.Bytes(jsonval.Canonical))
 }

@@ -1,4 +1,4 @@
-package midtool
+package jsonval
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 
 // canonical rewrites a JSON text as it is hashed and compared.
 func canonical(data []byte) ([]byte, error) {
-	n, err := parseJSON(data)
+	n, err := Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	return n.bytes(canonicalForm), nil
+	return n.Bytes(Canonical), nil
 }
 
 func TestCanonical(t *testing.T) {
@@ -115,50 +115,4 @@ func anyValue(depth int) *rapid.Generator[any] {
 		gens = append(gens, rapid.SliceOfN(anyValue(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), anyValue(depth-1), 0, 3).AsAny())
 	}
 	return rapid.OneOf(gens...)
-}
-
-func TestKeyHash(t *testing.T) {
-	for _, tt := range []struct {
-		seed, id string
-		want     uint64
-		u        float64
-	}{ // spec, worked example 4
-		{"7", "web/doc-000", 0x5fcd71404d1d5fae, 0.374229}, {"7", "web/doc-001", 0x3baaaea68ecf4516, 0.233073},
-		{"7", "web/doc-002", 0x7410589b21c311d9, 0.453374}, {"8", "web/doc-000", 0x1e05a9646f6cf1ce, 0},
-	} {
-		got := hashKey(keyPrefix("midtool/1", tt.seed, "mix", tt.id))
-		if u := float64(got) / math.Exp2(64); got != tt.want || tt.u != 0 && math.Abs(u-tt.u) > 5e-7 {
-			t.Errorf("K(%s, %s) = %#x, %f; want %#x, %f", tt.seed, tt.id, got, u, tt.want, tt.u)
-		}
-	}
-	if d := newDraws(7, "mix", "web/doc-000"); d.key() != hashKey(keyPrefix("midtool/1", "7", "mix", "web/doc-000", "0")) ||
-		d.key() != hashKey(keyPrefix("midtool/1", "7", "mix", "web/doc-000", "1")) {
-		t.Error("draws do not append the number of the choice")
-	}
-}
-
-// choose is floor(k*n/2^64): in range, monotone in k.
-func TestChoose(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 1<<40).Draw(t, "n")
-		k := rapid.Uint64().Draw(t, "k")
-		i := choose(k, n)
-		if i < 0 || i >= n || choose(0, n) != 0 || choose(math.MaxUint64, n) != n-1 || k > 0 && choose(k-1, n) > i {
-			t.Fatalf("choose(%d, %d) = %d", k, n, i)
-		}
-	})
-}
-
-func TestApproxTokens(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want int
-	}{ // spec, worked example 11; the last two by hand: a run of blanks and of line breaks
-		{"", 0}, {"hello world", 2}, {"get_weather", 3}, {`{"city": "Oslo"}`, 6}, {"Zürich", 3}, {"2027-03-03", 10},
-		{"internationalisation", 2}, {"a  b", 3}, {"a\r\n\nb", 3}, {"******", 2},
-	} {
-		if got := ApproxTokens(tt.text); got != tt.want {
-			t.Errorf("ApproxTokens(%q) = %d, want %d", tt.text, got, tt.want)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package midtool
+package schema
 
 import (
 	"fmt"
@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/throughline-go/throughline/midtool/internal/draw"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
 )
 
 // Bounds of a made value (ours): objects nest to depth 4, optional members are left out once a call has 12 scalars,
@@ -18,9 +22,9 @@ const (
 )
 
 // A maker makes values for schemas. What it returns always validates.
-type maker struct {
-	d        *draws
-	optional float64 // probability that an optional member is included
+type Maker struct {
+	D        *draw.Draws
+	Optional float64 // probability that an optional member is included
 	leaves   int
 	work     int
 	checker  checker // of all values, so that their costs add up
@@ -28,16 +32,16 @@ type maker struct {
 
 // value makes a value for a schema; name is that of the parameter, whose last words choose among built-in tables. It
 // returns false where it finds none: a binary string, a pattern out of reach, a recursion that must go on.
-func (m *maker) value(s *schema, name string, depth int) (node, bool) {
+func (m *Maker) Value(s *Schema, name string, depth int) (jsonval.Value, bool) {
 	if depth > 2*maxObjectDepth || m.work > maxWork {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
 	branches := 1
-	for _, list := range [][]*schema{s.anyOf, s.oneOf} {
+	for _, list := range [][]*Schema{s.anyOf, s.oneOf} {
 		branches = max(branches, len(list))
 	}
 	for branch := range min(branches, 8) { // the first branch that yields a valid value
-		var v view
+		var v View
 		v.add(s, branch, 0)
 		m.work += v.work
 		leaves := m.leaves
@@ -46,36 +50,36 @@ func (m *maker) value(s *schema, name string, depth int) (node, bool) {
 		}
 		m.leaves = leaves
 	}
-	return node{}, false
+	return jsonval.Value{}, false
 }
 
 // A view is a schema with its reference, its allOf and one branch of its unions laid over each other: a plan for one
 // value, which is checked against the schema afterwards.
-type view struct {
-	schema
+type View struct {
+	Schema
 	work int // how many schemas and properties were laid over each other
 }
 
 // add lays s under what is there: the first schema to say something wins, and types and required names are combined.
-func (v *view) add(s *schema, branch, nesting int) {
+func (v *View) add(s *Schema, branch, nesting int) {
 	if v.work == 0 {
 		v.lengths = [4]int{-1, -1, -1, -1}
 	}
 	if v.work += 1 + len(s.props); nesting > 16 || v.work > maxWork {
-		v.never = true
+		v.Never = true
 		return
 	}
-	v.never = v.never || s.never
+	v.Never = v.Never || s.Never
 	if s.types != 0 {
 		if v.types == 0 {
 			v.types, v.typeOrder = s.types, s.typeOrder
 		} else {
 			both := v.types & s.types
-			if v.types.has(numberKind) && s.types&integerType != 0 || s.types.has(numberKind) && v.types&integerType != 0 {
+			if v.types.Has(jsonval.Number) && s.types&integerType != 0 || s.types.Has(jsonval.Number) && v.types&integerType != 0 {
 				both |= integerType
 			}
 			v.types = both
-			v.never = v.never || both == 0
+			v.Never = v.Never || both == 0
 			if len(s.typeOrder) < len(v.typeOrder) {
 				v.typeOrder = s.typeOrder
 			}
@@ -83,16 +87,16 @@ func (v *view) add(s *schema, branch, nesting int) {
 	}
 	for _, p := range s.props {
 		if v.index == nil {
-			v.index = make(map[string]*schema)
+			v.index = make(map[string]*Schema)
 		}
 		if v.index[p.name] == nil {
 			v.index[p.name] = p.schema
 			v.props = append(v.props, p)
 		}
 	}
-	v.required = append(v.required, s.required...)
-	if v.additional == nil {
-		v.additional = s.additional
+	v.Required = append(v.Required, s.Required...)
+	if v.Additional == nil {
+		v.Additional = s.Additional
 	}
 	if v.items == nil {
 		v.items = s.items
@@ -100,8 +104,8 @@ func (v *view) add(s *schema, branch, nesting int) {
 	if v.prefix == nil {
 		v.prefix = s.prefix
 	}
-	if v.enum == nil {
-		v.enum = s.enum
+	if v.Enum == nil {
+		v.Enum = s.Enum
 	}
 	if v.constant == nil {
 		v.constant = s.constant
@@ -130,8 +134,8 @@ func (v *view) add(s *schema, branch, nesting int) {
 	if v.format == "" {
 		v.format = s.format
 	}
-	if v.description == "" {
-		v.description = s.description
+	if v.Description == "" {
+		v.Description = s.Description
 	}
 	if s.ref != nil {
 		v.add(s.ref, branch, nesting+1)
@@ -139,112 +143,112 @@ func (v *view) add(s *schema, branch, nesting int) {
 	for _, sub := range s.allOf {
 		v.add(sub, branch, nesting+1)
 	}
-	for _, list := range [][]*schema{s.anyOf, s.oneOf} {
+	for _, list := range [][]*Schema{s.anyOf, s.oneOf} {
 		if len(list) > 0 {
 			v.add(list[branch%len(list)], branch, nesting+1)
 		}
 	}
 }
 
-func (m *maker) fromView(v *view, name string, depth int) (node, bool) {
+func (m *Maker) fromView(v *View, name string, depth int) (jsonval.Value, bool) {
 	switch {
-	case v.never:
-		return node{}, false
+	case v.Never:
+		return jsonval.Value{}, false
 	case v.constant != nil:
 		m.leaves++
 		return *v.constant, true
-	case len(v.enum) > 0:
+	case len(v.Enum) > 0:
 		m.leaves++
 		return m.fromEnum(v), true
 	case len(v.examples) > 0:
 		m.leaves++
-		return pickOne(m.d, v.examples), true
+		return draw.One(m.D, v.examples), true
 	}
 	switch m.kindOf(v) {
-	case objectKind:
+	case jsonval.Object:
 		return m.object(v, depth)
-	case listKind:
+	case jsonval.List:
 		return m.array(v, name, depth)
 	}
 	m.leaves++
 	switch m.kindOf(v) {
-	case nullKind:
-		return node{}, true
-	case boolKind:
-		return boolNode(m.d.chance(0.5)), true
-	case numberKind:
+	case jsonval.Null:
+		return jsonval.Value{}, true
+	case jsonval.Bool:
+		return jsonval.NewBool(m.D.Chance(0.5)), true
+	case jsonval.Number:
 		return m.number(v, name)
 	default:
 		s, ok := m.str(v, name)
-		return stringNode(s), ok
+		return jsonval.NewString(s), ok
 	}
 }
 
 // fromEnum avoids null and blank members where it can: nobody asks for them in words.
-func (m *maker) fromEnum(v *view) node {
-	var good []node
-	for _, e := range v.enum {
-		if v.types.accepts(&e) && e.kind != nullKind && (e.kind != stringKind || strings.TrimSpace(e.text) != "") {
+func (m *Maker) fromEnum(v *View) jsonval.Value {
+	var good []jsonval.Value
+	for _, e := range v.Enum {
+		if v.types.Accepts(&e) && e.Kind != jsonval.Null && (e.Kind != jsonval.String || strings.TrimSpace(e.Text) != "") {
 			good = append(good, e)
 		}
 	}
 	if len(good) == 0 {
-		good = v.enum
+		good = v.Enum
 	}
-	return pickOne(m.d, good)
+	return draw.One(m.D, good)
 }
 
 // kindOf takes the first type named that is not null, or guesses from the other keywords.
-func (m *maker) kindOf(v *view) kind {
+func (m *Maker) kindOf(v *View) jsonval.Kind {
 	for _, name := range v.typeOrder {
 		bit := typeBit(name)
-		if v.types&bit == 0 && (bit != 1<<numberKind || v.types&integerType == 0) {
+		if v.types&bit == 0 && (bit != 1<<jsonval.Number || v.types&integerType == 0) {
 			continue
 		}
-		for k := boolKind; k <= objectKind; k++ {
-			if bit == 1<<k || k == numberKind && bit == integerType {
+		for k := jsonval.Bool; k <= jsonval.Object; k++ {
+			if bit == 1<<k || k == jsonval.Number && bit == integerType {
 				return k
 			}
 		}
 	}
 	switch {
-	case v.types == 1<<nullKind:
-		return nullKind
+	case v.types == 1<<jsonval.Null:
+		return jsonval.Null
 	case v.props != nil:
-		return objectKind
+		return jsonval.Object
 	case v.items != nil || v.prefix != nil:
-		return listKind
+		return jsonval.List
 	case v.bounds != [4]*decimal{} || v.multipleOf != nil:
-		return numberKind
+		return jsonval.Number
 	}
-	return stringKind
+	return jsonval.String
 }
 
-func (m *maker) object(v *view, depth int) (node, bool) {
-	required := make(map[string]bool, len(v.required))
-	for _, name := range v.required {
+func (m *Maker) object(v *View, depth int) (jsonval.Value, bool) {
+	required := make(map[string]bool, len(v.Required))
+	for _, name := range v.Required {
 		required[name] = true
 	}
-	out := objectNode()
+	out := jsonval.NewObject()
 	for _, p := range v.props {
-		if !required[p.name] && (depth >= maxObjectDepth || m.leaves >= maxLeaves || !m.d.chance(m.optional)) {
+		if !required[p.name] && (depth >= maxObjectDepth || m.leaves >= maxLeaves || !m.D.Chance(m.Optional)) {
 			continue
 		}
 		leaves := m.leaves
-		val, ok := m.value(p.schema, p.name, depth+1)
+		val, ok := m.Value(p.schema, p.name, depth+1)
 		switch {
-		case ok && !required[p.name] && (val.kind == objectKind || val.kind == listKind) && len(val.members)+len(val.list) == 0:
+		case ok && !required[p.name] && (val.Kind == jsonval.Object || val.Kind == jsonval.List) && len(val.Members)+len(val.List) == 0:
 			m.leaves = leaves // nobody asks for an empty one
 		case ok:
-			out.members = append(out.members, member{p.name, val})
+			out.Members = append(out.Members, jsonval.Pair(p.name, val))
 		case required[p.name]:
-			return node{}, false
+			return jsonval.Value{}, false
 		}
 	}
 	return out, true
 }
 
-func (m *maker) array(v *view, name string, depth int) (node, bool) {
+func (m *Maker) array(v *View, name string, depth int) (jsonval.Value, bool) {
 	lo, hi := max(1, len(v.prefix)), max(3, len(v.prefix))
 	if k := v.lengths[2]; k >= 0 {
 		lo = max(lo, k)
@@ -254,44 +258,44 @@ func (m *maker) array(v *view, name string, depth int) (node, bool) {
 		lo, hi = min(lo, k), min(hi, k)
 	}
 	if lo > 16 {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
 	if m.leaves >= maxLeaves {
 		hi = lo
 	}
-	words := words(name)
+	words := names.Words(name)
 	if len(words) > 0 {
-		words[len(words)-1] = singular(words[len(words)-1])
+		words[len(words)-1] = names.Singular(words[len(words)-1])
 	}
 	itemName := strings.Join(words, "_")
-	out := listNode()
-	seen := make(nodeSet)
-	for n, tries := m.d.between(lo, hi), 0; len(out.list) < n && tries < n+8; tries++ {
+	out := jsonval.NewList()
+	seen := make(jsonval.Set)
+	for n, tries := m.D.Between(lo, hi), 0; len(out.List) < n && tries < n+8; tries++ {
 		item := v.items
-		if i := len(out.list); i < len(v.prefix) {
+		if i := len(out.List); i < len(v.prefix) {
 			item = v.prefix[i]
 		}
 		if item == nil {
-			item = &schema{lengths: [4]int{-1, -1, -1, -1}}
+			item = &Schema{lengths: [4]int{-1, -1, -1, -1}}
 		}
-		val, ok := m.value(item, itemName, depth+1)
+		val, ok := m.Value(item, itemName, depth+1)
 		if !ok {
-			return node{}, lo == 0
+			return jsonval.Value{}, lo == 0
 		}
-		if seen.add(val) || len(v.prefix) > 0 && !v.unique { // equal items read badly even where they are allowed
-			out.list = append(out.list, val)
+		if seen.Add(val) || len(v.prefix) > 0 && !v.unique { // equal items read badly even where they are allowed
+			out.List = append(out.List, val)
 		}
 	}
-	return out, len(out.list) >= lo
+	return out, len(out.List) >= lo
 }
 
 // number makes an integer, or a number with one decimal, within the bounds; without bounds from 1 to 100.
-func (m *maker) number(v *view, name string) (node, bool) {
+func (m *Maker) number(v *View, name string) (jsonval.Value, bool) {
 	lo, hi := 1.0, 100.0
-	if r, ok := numberRanges[lastWord(name)]; ok {
+	if r, ok := numberRanges[LastWord(name)]; ok {
 		lo, hi = r[0], r[1]
 	}
-	integer := v.types&integerType != 0 && v.types&(1<<numberKind) == 0 || wholeNumbers[lastWord(name)]
+	integer := v.types&integerType != 0 && v.types&(1<<jsonval.Number) == 0 || wholeNumbers[LastWord(name)]
 	step := 0.1
 	if integer {
 		step = 1
@@ -327,37 +331,37 @@ func (m *maker) number(v *view, name string) (node, bool) {
 		lo, hi = math.Ceil(lo), math.Floor(hi)
 	}
 	if hi < lo || math.Abs(lo) > 1<<53 || math.Abs(hi) > 1<<53 {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
 	if integer {
-		return node{kind: numberKind, text: strconv.FormatInt(int64(lo)+int64(m.d.pick(int(hi-lo)+1)), 10)}, true
+		return jsonval.Value{Kind: jsonval.Number, Text: strconv.FormatInt(int64(lo)+int64(m.D.Pick(int(hi-lo)+1)), 10)}, true
 	}
 	if hi-lo < step { // too narrow for one decimal
 		return numberNode(lo + (hi-lo)/2), true
 	}
-	return numberNode(math.Round((lo+float64(m.d.pick(int((hi-lo)/step)+1))*step)*10) / 10), true
+	return numberNode(math.Round((lo+float64(m.D.Pick(int((hi-lo)/step)+1))*step)*10) / 10), true
 }
 
 // numberNode writes whole values as people do, without a point.
-func numberNode(f float64) node {
+func numberNode(f float64) jsonval.Value {
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return node{kind: numberKind, text: strconv.FormatInt(int64(f), 10)}
+		return jsonval.Value{Kind: jsonval.Number, Text: strconv.FormatInt(int64(f), 10)}
 	}
-	return node{kind: numberKind, text: floatText(f)}
+	return jsonval.Value{Kind: jsonval.Number, Text: jsonval.FloatText(f)}
 }
 
-func (m *maker) multiple(of *decimal, lo, hi float64) (node, bool) {
+func (m *Maker) multiple(of *decimal, lo, hi float64) (jsonval.Value, bool) {
 	first, last := math.Ceil(lo/of.value), math.Floor(hi/of.value)
 	if !(last >= first) || math.Abs(first) > 1<<31 || math.Abs(last) > 1<<31 {
-		return node{}, false
+		return jsonval.Value{}, false
 	}
-	times := int64(first) + int64(m.d.pick(int(last-first)+1))
-	product := new(big.Rat).Mul(rational(of.text), new(big.Rat).SetInt64(times))
+	times := int64(first) + int64(m.D.Pick(int(last-first)+1))
+	product := new(big.Rat).Mul(jsonval.Rational(of.text), new(big.Rat).SetInt64(times))
 	if product.IsInt() {
-		return node{kind: numberKind, text: product.RatString()}, true
+		return jsonval.Value{Kind: jsonval.Number, Text: product.RatString()}, true
 	}
 	f, _ := product.Float64()
-	return node{kind: numberKind, text: floatText(f)}, true
+	return jsonval.Value{Kind: jsonval.Number, Text: jsonval.FloatText(f)}, true
 }
 
 // Ranges and integers by the last word of a name, where 1 to 100 with a decimal would be odd (ours).
@@ -377,37 +381,37 @@ var (
 	}()
 )
 
-func lastWord(name string) string {
-	w := words(name)
+func LastWord(name string) string {
+	w := names.Words(name)
 	if len(w) == 0 {
 		return ""
 	}
 	return w[len(w)-1]
 }
 
-func (m *maker) str(v *view, name string) (string, bool) {
-	d := m.d
+func (m *Maker) str(v *View, name string) (string, bool) {
+	d := m.D
 	switch v.format {
 	case "binary":
 		return "", false
 	case "date":
 		return m.date(), true
 	case "date-time":
-		return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), d.between(6, 21), 15*d.pick(4)), true
+		return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), d.Between(6, 21), 15*d.Pick(4)), true
 	case "time":
-		return fmt.Sprintf("%02d:%02d:00", d.between(6, 21), 15*d.pick(4)), true
+		return fmt.Sprintf("%02d:%02d:00", d.Between(6, 21), 15*d.Pick(4)), true
 	case "email":
-		return pickOne(d, valueTables["email"]), true
+		return draw.One(d, valueTables["email"]), true
 	case "uri", "url":
-		return pickOne(d, valueTables["url"]), true
+		return draw.One(d, valueTables["url"]), true
 	case "hostname":
-		return pickOne(d, valueTables["domain"]), true
+		return draw.One(d, valueTables["domain"]), true
 	case "ipv4":
-		return fmt.Sprintf("192.0.2.%d", d.between(1, 254)), true
+		return fmt.Sprintf("192.0.2.%d", d.Between(1, 254)), true
 	case "ipv6":
-		return fmt.Sprintf("2001:db8::%x", d.between(1, 0xfffe)), true
+		return fmt.Sprintf("2001:db8::%x", d.Between(1, 0xfffe)), true
 	case "uuid":
-		a, b := d.key(), d.key()
+		a, b := d.Key(), d.Key()
 		return fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>52, b&0xffffffffffff), true
 	}
 	if v.pattern != nil || v.badPattern != "" {
@@ -422,64 +426,64 @@ func (m *maker) str(v *view, name string) (string, bool) {
 		}
 		return "", false
 	}
-	s := m.byName(v, name)
+	s := m.ByName(v, name)
 	if k := v.lengths[1]; k >= 0 && utf8.RuneCountInString(s) > k {
 		s = strings.TrimSpace(string([]rune(s)[:k]))
 	}
 	for k := v.lengths[0]; k >= 0 && utf8.RuneCountInString(s) < k; {
-		if s += " " + pickOne(d, plainNouns); len(s) > 4096 {
+		if s += " " + draw.One(d, plainNouns); len(s) > 4096 {
 			return "", false
 		}
 	}
 	return s, true
 }
 
-func (m *maker) fits(v *view, s string) bool {
+func (m *Maker) fits(v *View, s string) bool {
 	n := utf8.RuneCountInString(s)
 	return (v.lengths[0] < 0 || n >= v.lengths[0]) && (v.lengths[1] < 0 || n <= v.lengths[1])
 }
 
-func (m *maker) date() string {
-	return fmt.Sprintf("%d-%02d-%02d", m.d.between(2025, 2028), m.d.between(1, 12), m.d.between(1, 28))
+func (m *Maker) date() string {
+	return fmt.Sprintf("%d-%02d-%02d", m.D.Between(2025, 2028), m.D.Between(1, 12), m.D.Between(1, 28))
 }
 
 // byName takes a value from the table of the parameter's last words, makes an identifier, or else a phrase of two
 // words.
-func (m *maker) byName(v *view, name string) string {
-	w := words(name)
+func (m *Maker) ByName(v *View, name string) string {
+	w := names.Words(name)
 	if n := len(w); n > 0 {
-		last := singular(w[n-1])
+		last := names.Singular(w[n-1])
 		if n > 1 {
 			if t := valueTables[w[n-2]+last]; t != nil {
-				return pickOne(m.d, t)
+				return draw.One(m.D, t)
 			}
 		}
 		if last == "time" || last == "start" || last == "end" || last == "timestamp" {
-			return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), m.d.between(6, 21), 15*m.d.pick(4))
+			return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), m.D.Between(6, 21), 15*m.D.Pick(4))
 		}
 		// "from" and "since" mean a date only where the description says so.
 		dateWord := last == "from" || last == "since" || last == "until"
-		if t := valueTables[last]; t != nil && (!dateWord || strings.Contains(strings.ToLower(v.description), "date")) {
+		if t := valueTables[last]; t != nil && (!dateWord || strings.Contains(strings.ToLower(v.Description), "date")) {
 			if last == "date" {
 				return m.date()
 			}
-			return pickOne(m.d, t)
+			return draw.One(m.D, t)
 		}
 		if wholeNumbers[w[n-1]] && w[n-1] != "id" { // a number sent as a string
 			lo, hi := 1, 100
 			if r, ok := numberRanges[w[n-1]]; ok {
 				lo, hi = int(r[0]), int(r[1])
 			}
-			return strconv.Itoa(m.d.between(lo, hi))
+			return strconv.Itoa(m.D.Between(lo, hi))
 		}
 		switch last {
 		case "id", "uuid", "slug":
 			stem := "item"
 			if n > 1 {
-				stem = singular(w[n-2])
+				stem = names.Singular(w[n-2])
 			}
-			return fmt.Sprintf("%s-%04d", stem, m.d.between(1, 9999))
+			return fmt.Sprintf("%s-%04d", stem, m.D.Between(1, 9999))
 		}
 	}
-	return pickOne(m.d, adjectives) + " " + pickOne(m.d, plainNouns)
+	return draw.One(m.D, adjectives) + " " + draw.One(m.D, plainNouns)
 }

@@ -1,13 +1,13 @@
-package midtool
+package schema
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
 func toJSON(v any) string {
@@ -60,18 +60,18 @@ func TestSchemaFaults(t *testing.T) {
 		{`{"not":{"$ref":"#"}}`, `1`, `*`, "ends"},
 		{`{"properties":{"a":true,"b":false}}`, `{"a":1,"b":2}`, `/b false`, "boolean schemas"},
 	} {
-		s, err := compileRaw([]byte(tt.schema))
+		s, err := CompileRaw([]byte(tt.schema))
 		if err != nil {
 			t.Errorf("%s: %v", tt.schema, err)
 			continue
 		}
-		v, err := parseJSON([]byte(tt.value))
+		v, err := jsonval.Parse([]byte(tt.value))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range s.faults(&v) {
-			got = append(got, f.path+" "+f.keyword)
+		for _, f := range s.Faults(&v) {
+			got = append(got, f.Path+" "+f.Keyword)
 		}
 		if tt.want == "*" {
 			continue
@@ -79,7 +79,7 @@ func TestSchemaFaults(t *testing.T) {
 		if diff := cmp.Diff(tt.want, strings.Join(got, "|")); diff != "" {
 			t.Errorf("%s with %s (%s) (-want +got):\n%s", tt.schema, tt.value, tt.reason, diff)
 		}
-		if s.accepts(&v) != (tt.want == "") {
+		if s.Accepts(&v) != (tt.want == "") {
 			t.Errorf("%s with %s: accepts and faults disagree", tt.schema, tt.value)
 		}
 	}
@@ -91,71 +91,18 @@ func TestSchemaBounds(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&b, `"d%d":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
 	}
-	s, err := compileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d60":{"type":"string"}}}`))
+	s, err := CompileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d60":{"type":"string"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.accepts(&node{kind: numberKind, text: "1"}) {
+	if s.Accepts(&jsonval.Value{Kind: jsonval.Number, Text: "1"}) {
 		t.Error("2^60 branches that all refuse were accepted")
 	}
 	b.Reset()
 	for i := range 100_000 {
 		fmt.Fprintf(&b, `"d%d":{"$ref":"#/$defs/d%d"},`, i, i+1)
 	}
-	if _, err := compileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d100000":{}}}`)); err == nil {
+	if _, err := CompileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d100000":{}}}`)); err == nil {
 		t.Error("a chain of 100,000 references was accepted")
 	}
-}
-
-// Schemas of a few kilobytes whose naive reading takes for ever: finding, laying over and making end all the same.
-func TestHostileSchemas(t *testing.T) {
-	refs := strings.Repeat(`{"$ref":"#/$defs/d"},`, 300)
-	for _, tt := range []struct{ name, d, reason string }{
-		{"union", `{"type":"string","anyOf":[` + refs + `{"type":"string"}]}`, "300^4 paths to a default or a member"},
-		{"object union", `{"type":"object","properties":{"y":{"type":"string"}},"anyOf":[{"required":["y"]},` + refs + `{}]}`, "the same for a member"},
-		{"allOf", `{"allOf":[` + refs + `{"type":"string"}]}`, "300^8 schemas to lay over each other"},
-		{"recursion", `{"type":"object","properties":{"y":{"anyOf":[` + refs + `{"$ref":"#/$defs/d"}]}},"required":["y"]}`, "8^8 ways to run out of depth"},
-		{"pattern", `{"type":"string","pattern":"` + strings.Repeat("(", 40) + strings.Repeat(")*", 40) + `"}`, "4^40 repetitions of nothing"},
-		{"enum", `{"type":"array","items":{"enum":[` + strings.Repeat(`"aaaa",`, 5000) + `"b"]}}`, "linear per value"},
-	} {
-		raw := `{"type":"object","properties":{"x":{"$ref":"#/$defs/d"}},"required":["x"],"$defs":{"d":` + tt.d + `}}`
-		c, err := Generate(context.Background(), []Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &GenerateOptions{PerTool: 1, OwnTools: true})
-		if err != nil || len(c.Samples)+len(c.Rejected) != 1 || tt.reason == "" {
-			t.Errorf("%s: %v", tt.name, err)
-		}
-		s := clean()
-		s.Tools[0].Parameters = []byte(raw)
-		for _, args := range []string{`{"x":"Bern"}`, `{"x":{"z":"Bern"}}`, `{"x":["b"` + strings.Repeat(`,"b"`, 5000) + `]}`} {
-			s.Messages[2].Calls[0].Arguments = []byte(args)
-			Validate(s)
-		}
-	}
-}
-
-// FuzzNormalize: any schema text is rejected with a reason or has a normal form that is a fixed point; made values validate.
-func FuzzNormalize(f *testing.F) {
-	for _, s := range []string{`{"type":"object","properties":{"a":{"type":"List[Dict[str,Optional[int]]]"}},"required":["a"]}`,
-		`{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}],"$defs":{"x":{"nullable":true,"oneOf":[{}]}}}`, `{"properties":{"p":{"pattern":"^[a-c]{2,5}\\d+$"}},"required":["p"]}`,
-		`{"type":["int","null"],"exclusiveMinimum":true,"minimum":3}`, `{"properties":{"a":{"multipleOf":0.1,"minimum":1e18}},"required":["a"]}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if len(raw) > 1<<14 {
-			return
-		}
-		tool := Tool{Name: "t", Parameters: raw}
-		checkNormalize(t, tool)
-		n, err := Normalize(tool)
-		if err != nil {
-			return
-		}
-		s, err := compileRaw(n.Parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := maker{d: newDraws(1, "fuzz"), optional: 0.5}
-		if v, ok := m.value(s, "t", 0); ok && !s.accepts(&v) {
-			t.Fatalf("made %s for %s", v.string(compactForm), n.Parameters)
-		}
-	})
 }

@@ -1,0 +1,3 @@
+// Package bfcl checks function calls against the gold answers of the Berkeley Function Calling Leaderboard, with the
+// verdicts of its reference checker.
+package bfcl

@@ -1,0 +1,97 @@
+package jsonval
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// A nodeSet holds values that JSON Schema tells apart.
+type Set map[string]bool
+
+// add reports whether v is new.
+func (s Set) Add(v Value) bool {
+	form := EqualForm(&v)
+	known := s[form]
+	s[form] = true
+	return !known
+}
+
+// integral holds for 1 and for 1.0, as JSON Schema says.
+func Integral(text string) bool {
+	if !strings.ContainsAny(text, ".eE") {
+		return true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && f == math.Trunc(f)
+}
+
+func Rational(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return new(big.Rat)
+	}
+	return r
+}
+
+// equalForm is equal for values that JSON Schema calls equal: the canonical form with 1.0 written as 1.
+func EqualForm(n *Value) string {
+	if !hasFloat(n) {
+		return n.Encode(Canonical)
+	}
+	c := n.Clone()
+	foldFloats(&c)
+	return c.Encode(Canonical)
+}
+
+// addForms adds the forms of values to a set, made when nil.
+func AddForms(set map[string]bool, values ...Value) map[string]bool {
+	if set == nil {
+		set = make(map[string]bool, len(values))
+	}
+	for i := range values {
+		set[EqualForm(&values[i])] = true
+	}
+	return set
+}
+
+func hasFloat(n *Value) bool {
+	if n.Kind == Number {
+		return strings.ContainsAny(n.Text, ".eE")
+	}
+	for i := range n.List {
+		if hasFloat(&n.List[i]) {
+			return true
+		}
+	}
+	for i := range n.Members {
+		if hasFloat(&n.Members[i].Value) {
+			return true
+		}
+	}
+	return false
+}
+
+func foldFloats(n *Value) {
+	if n.Kind == Number && Integral(n.Text) {
+		n.Text = Rational(n.Text).RatString()
+	}
+	for i := range n.List {
+		foldFloats(&n.List[i])
+	}
+	for i := range n.Members {
+		foldFloats(&n.Members[i].Value)
+	}
+}
+
+// containsNode compares as JSON Schema does: 1 equals 1.0.
+func Contains(list []Value, v Value) bool {
+	want := EqualForm(&v)
+	for i := range list {
+		if EqualForm(&list[i]) == want {
+			return true
+		}
+	}
+	return false
+}

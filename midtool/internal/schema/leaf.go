@@ -1,0 +1,57 @@
+package schema
+
+import (
+	"strconv"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+)
+
+// A leaf is one scalar of a call's arguments, or an empty list or object.
+type Leaf struct {
+	Path   string // JSON Pointer into the arguments
+	Keys   []string
+	Value  *jsonval.Value
+	Schema *Schema // of the argument itself; nil if unknown
+	Text   string  // the words that carry the value, filled by the wording
+}
+
+// leavesOf lists the scalars of the arguments in order.
+func LeavesOf(s *Schema, v *jsonval.Value, path string, keys []string) []Leaf {
+	switch {
+	case v.Kind == jsonval.Object && len(v.Members) > 0:
+		var out []Leaf
+		for i := range v.Members {
+			m := &v.Members[i]
+			below := append(keys[:len(keys):len(keys)], m.Key)
+			out = append(out, LeavesOf(s.Member(m.Key), &m.Value, path+"/"+jsonval.PointerEscape(m.Key), below)...)
+		}
+		return out
+	case v.Kind == jsonval.List && len(v.List) > 0:
+		var out []Leaf
+		for i := range v.List {
+			at := strconv.Itoa(i)
+			below := append(keys[:len(keys):len(keys)], at)
+			out = append(out, LeavesOf(s.item(i), &v.List[i], path+"/"+at, below)...)
+		}
+		return out
+	}
+	return []Leaf{{Path: path, Keys: keys, Value: v, Schema: s}}
+}
+
+// member and item find the schema below a key, through references and branches; a nil schema knows none.
+func (s *Schema) Member(key string) *Schema {
+	var found *Schema
+	s.within(func(s *Schema) bool { found = s.index[key]; return found != nil })
+	return found
+}
+
+func (s *Schema) item(i int) *Schema {
+	var found *Schema
+	s.within(func(s *Schema) bool {
+		if found = s.items; i < len(s.prefix) {
+			found = s.prefix[i]
+		}
+		return found != nil
+	})
+	return found
+}
