@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,110 +15,217 @@ import (
 )
 
 // A scene is what a call can take its arguments from: the texts of the system and the user, and the results of
-// earlier calls. What is derived from them is made once, when first asked for.
+// earlier calls. What is derived from them is made when first asked for, and goes on from there when more is said.
 type scene struct {
-	text    string          // texts joined by a line break
-	results map[string]bool // forms of the scalars of results, after '=', and their folded texts, after '~'
-	folded  *folded
-	words   map[string]bool
-	numbers []float64
+	text  string // texts joined by a line break
+	joint strings.Builder
+
+	folded  folded
+	words   map[string]string // by word: the letters and digits in the text that have it
+	worded  int               // bytes of text whose words are in words
+	numbers map[string]string // by [numberKey]: as found
+	counted int               // bytes of text whose numbers are in numbers
+
+	list    []string        // room for words
+	pending []jsonval.Value // results whose scalars are not yet in results
+	results map[string]bool // of the scalars: forms after '=', texts after '#', folded texts of strings after '~'
+}
+
+// again is an empty scene that uses the room of c.
+func (c *scene) again() scene {
+	if len(c.words) > maxKept || len(c.numbers) > maxKept || len(c.results) > maxKept || cap(c.list) > maxKept || cap(c.pending) > maxKept {
+		return scene{}
+	}
+	clear(c.words)
+	clear(c.numbers)
+	clear(c.results)
+	clear(c.list[:cap(c.list)])
+	clear(c.pending[:cap(c.pending)])
+	return scene{words: c.words, numbers: c.numbers, results: c.results, list: c.list[:0], pending: c.pending[:0]}
 }
 
 // say adds a text.
 func (c *scene) say(text string) {
-	if c.text != "" {
-		c.text += "\n"
+	if c.text == "" {
+		c.text = text // most scenes have one text: nothing is copied
+		return
 	}
-	c.text += text
-	c.folded, c.words, c.numbers = nil, nil, nil
+	if c.joint.Len() == 0 {
+		c.joint.WriteString(c.text)
+	}
+	c.joint.WriteByte('\n')
+	c.joint.WriteString(text)
+	c.text = c.joint.String()
 }
 
 // answer adds the scalars of a result.
-func (c *scene) answer(n *jsonval.Value) {
-	switch n.Kind {
-	case jsonval.List:
-		for i := range n.List {
-			c.answer(&n.List[i])
-		}
-	case jsonval.Object:
-		for i := range n.Members {
-			c.answer(&n.Members[i].Value)
-		}
-	case jsonval.String, jsonval.Number:
-		if c.results == nil {
-			c.results = make(map[string]bool)
-		}
+func (c *scene) answer(n jsonval.Value) { c.pending = append(c.pending, n) }
+
+// scalars adds those of a value to the results.
+func (c *scene) scalars(n *jsonval.Value) {
+	for i := range n.List {
+		c.scalars(&n.List[i])
+	}
+	for i := range n.Members {
+		c.scalars(&n.Members[i].Value)
+	}
+	if n.Kind == jsonval.String || n.Kind == jsonval.Number {
 		c.results["="+jsonval.EqualForm(n)] = true
+		c.results["#"+n.Text] = true
+	}
+	if n.Kind == jsonval.String {
 		c.results["~"+fold(n.Text)] = true
 	}
 }
 
-// classify finds the best class of evidence for one leaf, trying them in order.
-func (c *scene) classify(l *schema.Leaf) EvidenceClass {
+// inResult says whether a result has the scalar, for a string also as a number and in other spelling.
+func (c *scene) inResult(v *jsonval.Value) bool {
+	if len(c.pending) > 0 && c.results == nil {
+		c.results = make(map[string]bool)
+	}
+	for i := range c.pending {
+		c.scalars(&c.pending[i])
+	}
+	c.pending = c.pending[:0]
+	if len(c.results) == 0 {
+		return false
+	}
+	if c.results["="+jsonval.EqualForm(v)] || c.results["#"+v.Text] {
+		return true
+	}
+	f := fold(v.Text)
+	return v.Kind == jsonval.String && f != "" && c.results["~"+f]
+}
+
+// find gives the best class of evidence for one leaf, trying them in order, and the words that carry the value.
+func (c *scene) find(l *schema.Leaf) (EvidenceClass, string) {
 	v := l.Value
 	switch v.Kind {
 	case jsonval.Null, jsonval.List, jsonval.Object: // an empty one has no text of its own
 		if l.Schema != nil && l.Schema.Accepts(v) {
-			return EvidenceEnumDefault
+			return EvidenceEnumDefault, ""
 		}
-		return EvidenceUngrounded
+		return EvidenceUngrounded, ""
 	}
 	if strings.TrimSpace(v.Text) != "" {
-		switch {
-		case v.Kind == jsonval.Number && containsNumber(c.text, v.Text), v.Kind != jsonval.Number && containsWhole(c.text, v.Text):
-			return EvidenceLiteral
-		case c.normalized(v):
-			return EvidenceNormalized
-		case c.results["="+jsonval.EqualForm(v)] || c.results["~"+fold(v.Text)] && fold(v.Text) != "":
-			return EvidenceToolResult
+		if v.Kind == jsonval.Number && containsNumber(c.text, v.Text) || v.Kind != jsonval.Number && containsWhole(c.text, v.Text) {
+			return EvidenceLiteral, v.Text
+		}
+		if v.Kind == jsonval.Bool {
+			return EvidenceEnumDefault, ""
+		}
+		if text := c.normalized(v); text != "" {
+			return EvidenceNormalized, text
+		}
+		if c.inResult(v) {
+			return EvidenceToolResult, ""
 		}
 	}
-	if v.Kind == jsonval.Bool || l.Schema.Offers(v) {
-		return EvidenceEnumDefault
+	if l.Schema.Offers(v) {
+		return EvidenceEnumDefault, ""
 	}
-	if long, ok := names.LongDate(v.Text); ok && containsWhole(c.text, long) {
-		return EvidenceDerived
+	if date := c.date(v); date != "" {
+		return EvidenceDerived, date
 	}
-	return EvidenceUngrounded
+	return EvidenceUngrounded, ""
 }
 
-func (c *scene) normalized(v *jsonval.Value) bool {
-	if v.Kind == jsonval.Number {
-		return c.hasNumber(v.Text)
+// says reports whether the scene has a scalar in words or in a result, whatever its schema offers.
+func (c *scene) says(v *jsonval.Value) bool {
+	class, _ := c.find(&schema.Leaf{Value: v})
+	return class == EvidenceLiteral || class == EvidenceNormalized || class == EvidenceToolResult || class == EvidenceDerived
+}
+
+// normalized finds the words that carry a value in another form, empty for none.
+func (c *scene) normalized(v *jsonval.Value) string {
+	if v.Kind == jsonval.Number || isNumeral(v.Text) {
+		if text := c.number(v.Text); text != "" || v.Kind == jsonval.Number {
+			return text
+		}
 	}
-	if c.folded == nil {
-		c.folded = foldText(c.text)
-	}
-	if f := fold(v.Text); f != "" && c.folded.contains(f) {
-		return true
+	c.folded.grow(c.text)
+	if text := c.folded.find(c.text, fold(v.Text)); text != "" {
+		return text
 	}
 	if c.words == nil {
-		c.words = make(map[string]bool)
-		for _, w := range names.Words(c.text) {
-			c.words[w] = true
+		c.words = make(map[string]string)
+	}
+	for field := range strings.FieldsFuncSeq(c.text[c.worded:], func(r rune) bool { return !isWordRune(r) }) {
+		c.list = names.AppendWords(c.list[:0], field)
+		for _, w := range c.list {
+			if c.words[w] == "" {
+				c.words[w] = field
+			}
 		}
 	}
-	w := names.Words(v.Text)
-	return len(w) > 0 && !slices.ContainsFunc(w, func(w string) bool { return !c.words[w] })
+	c.worded = len(c.text)
+	spoken := names.Words(v.Text)
+	for i, w := range spoken {
+		if spoken[i] = c.words[w]; spoken[i] == "" {
+			return ""
+		}
+	}
+	return strings.Join(spoken, " ")
 }
 
-// hasNumber compares numbers by value: number words to twelve, thousands separators, 5 and 5.0, percent.
-func (c *scene) hasNumber(text string) bool {
+// isNumeral holds for the decimal writing of a number, not for codes such as 007.
+func isNumeral(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	for i := range len(s) {
+		if !isDigit(s, i) && (s[i] != '.' || i == 0 || i == len(s)-1) {
+			return false
+		}
+	}
+	return s != "" && len(s) < 20 && (s[0] != '0' || len(s) == 1 || s[1] == '.')
+}
+
+// number compares numbers by value: number words to twelve, thousands separators, 5 and 5.0, percent.
+func (c *scene) number(text string) string {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return false
+		return ""
 	}
 	if c.numbers == nil {
-		c.numbers = numbersIn(c.text)
+		c.numbers = make(map[string]string)
 	}
-	return slices.Contains(c.numbers, f)
+	if c.counted < len(c.text) {
+		addNumbers(c.numbers, c.text[c.counted:])
+		c.counted = len(c.text)
+	}
+	return c.numbers[numberKey(text, f)]
 }
 
-func numbersIn(text string) []float64 {
-	out := []float64{}
-	for _, w := range names.Words(text) {
-		if n := slices.Index(names.NumberWords, w); n >= 0 {
-			out = append(out, float64(n))
+// numberKey is equal for equal numbers, of which f is the value: integers keep all digits, which a float64 may not.
+func numberKey(text string, f float64) string {
+	switch {
+	case !strings.ContainsAny(text, ".eE"):
+		digits, negative := strings.CutPrefix(text, "-")
+		if digits = strings.TrimLeft(digits, "0"); digits == "" {
+			return "0"
+		}
+		if negative {
+			return "-" + digits
+		}
+		return digits
+	case f == math.Trunc(f) && math.Abs(f) < 1<<53:
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// addNumbers finds the numbers of a text, each as it is first written.
+func addNumbers(out map[string]string, text string) {
+	add := func(key, found string) {
+		if _, known := out[key]; !known {
+			out[key] = found
+		}
+	}
+	for field := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
+		if len(field) > 6 || len(field) < 3 {
+			continue // from "one" to "twelve"
+		}
+		if n := slices.IndexFunc(names.NumberWords, func(w string) bool { return strings.EqualFold(w, field) }); n >= 0 {
+			add(strconv.Itoa(n), field)
 		}
 	}
 	for i := 0; i < len(text); {
@@ -126,24 +234,45 @@ func numbersIn(text string) []float64 {
 			continue
 		}
 		start := i
-		for isDigit(text, i) || (text[i] == '.' || text[i] == ',') && isDigit(text, i+1) {
-			if i++; i == len(text) {
-				break
-			}
+		for isDigit(text, i) || i < len(text) && (text[i] == '.' || text[i] == ',') && isDigit(text, i+1) {
+			i++
 		}
-		f, err := strconv.ParseFloat(strings.ReplaceAll(text[start:i], ",", ""), 64)
+		if start > 0 && text[start-1] == '-' && !wordBefore(text, start-1) {
+			start--
+		}
+		plain := strings.ReplaceAll(text[start:i], ",", "")
+		f, err := strconv.ParseFloat(plain, 64)
 		if err != nil {
 			continue // 1.2.3 and the like
 		}
-		if start > 0 && text[start-1] == '-' && !wordBefore(text, start-1) {
-			f = -f
-		}
-		out = append(out, f)
-		if rest := strings.TrimPrefix(text[i:], " "); strings.HasPrefix(rest, "%") || strings.HasPrefix(rest, "percent") {
-			out = append(out, math.Round(f*1e10)/1e12)
+		add(numberKey(plain, f), text[start:i])
+		for _, unit := range []string{"%", " %", "percent", " percent"} {
+			if strings.HasPrefix(text[i:], unit) {
+				share := math.Round(f*1e10) / 1e12
+				add(numberKey(jsonval.FloatText(share), share), text[start:i+len(unit)])
+			}
 		}
 	}
-	return out
+}
+
+// Forms in which people write a date.
+var dateForms = []string{"2 January 2006", "January 2, 2006", "January 2 2006", "2 Jan 2006", "Jan 2, 2006"}
+
+// date finds an ISO date in another form.
+func (c *scene) date(v *jsonval.Value) string {
+	if v.Kind != jsonval.String || len(v.Text) != len(time.DateOnly) {
+		return ""
+	}
+	day, err := time.Parse(time.DateOnly, v.Text)
+	if err != nil {
+		return ""
+	}
+	for _, form := range dateForms {
+		if written := day.Format(form); containsWhole(c.text, written) {
+			return written
+		}
+	}
+	return ""
 }
 
 func isDigit(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
@@ -164,7 +293,7 @@ func wordAt(s string, i int) bool {
 func containsWhole(s, sub string) bool {
 	return findFrom(s, sub, func(i, j int) bool {
 		return !(wordBefore(s, i) && wordAt(s, i)) && !(wordBefore(s, j) && wordAt(s, j))
-	})
+	}) >= 0
 }
 
 // containsNumber finds the digits of a number that are not part of a longer or a negative one.
@@ -173,20 +302,21 @@ func containsNumber(s, number string) bool {
 		before := isDigit(s, i-1) || i > 1 && s[i-1] == '.' && isDigit(s, i-2) || i > 0 && s[i-1] == '-' && !wordBefore(s, i-1)
 		after := isDigit(s, j) || j < len(s) && s[j] == '.' && isDigit(s, j+1)
 		return !before && !after
-	})
+	}) >= 0
 }
 
-func findFrom(s, sub string, fits func(i, j int) bool) bool {
+// findFrom returns where sub stands in s and fits, -1 for nowhere.
+func findFrom(s, sub string, fits func(i, j int) bool) int {
 	if sub == "" {
-		return false
+		return -1
 	}
 	for from := 0; ; {
 		i := strings.Index(s[from:], sub)
 		if i < 0 {
-			return false
+			return -1
 		}
 		if i += from; fits(i, i+len(sub)) {
-			return true
+			return i
 		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		from = i + size
@@ -208,30 +338,66 @@ func fold(s string) string { return strings.Map(foldRune, s) }
 
 // A folded text remembers where words could start and end before folding.
 type folded struct {
-	text string
+	text strings.Builder
 	edge []bool // by byte of text: the character there does not continue a word
+	from []int  // for every stride bytes of text: where the character there, or the next one, stands in the source
+	upto int    // bytes of the source that were folded
+	prev rune   // the last of them
 }
 
-func foldText(s string) *folded {
-	var f folded
-	var b strings.Builder
-	var prev rune
-	for _, r := range s {
+const stride = 64
+
+// grow folds the rest of the source.
+func (f *folded) grow(source string) {
+	for i, r := range source[f.upto:] {
 		if x := foldRune(r); x >= 0 {
-			edge := !isWordRune(prev) || !isWordRune(r)
+			for len(f.from)*stride <= len(f.edge) {
+				f.from = append(f.from, f.upto+i)
+			}
+			edge := !isWordRune(f.prev) || !isWordRune(r)
 			for range utf8.RuneLen(x) {
 				f.edge = append(f.edge, edge)
 			}
-			b.WriteRune(x)
+			f.text.WriteRune(x)
 		}
-		prev = r
+		f.prev = r
 	}
-	f.text = b.String()
-	return &f
+	f.upto = len(source)
 }
 
-func (f *folded) contains(sub string) bool {
-	return findFrom(f.text, sub, func(i, j int) bool {
-		return (i == 0 || f.edge[i]) && (j == len(f.text) || f.edge[j])
+// find gives the part of the source that folds to sub, empty for none.
+func (f *folded) find(source, sub string) string {
+	text := f.text.String()
+	at := findFrom(text, sub, func(i, j int) bool {
+		return (i == 0 || f.edge[i]) && (j == len(text) || f.edge[j])
 	})
+	if at < 0 {
+		return ""
+	}
+	start := f.source(source, at)
+	last, _ := utf8.DecodeLastRuneInString(sub)
+	end := f.source(source, at+len(sub)-utf8.RuneLen(last))
+	_, size := utf8.DecodeRuneInString(source[end:])
+	return source[start : end+size]
+}
+
+// source finds where the character at a byte of text stands in the source. Folding drops characters and changes their
+// length, so it walks along from the last known place.
+func (f *folded) source(source string, at int) int {
+	k := at / stride
+	passed := k * stride
+	for passed > 0 && passed < len(f.edge) && !utf8.RuneStart(f.text.String()[passed]) {
+		passed++ // the known place is that of the next character
+	}
+	for i, r := range source[f.from[k]:] {
+		x := foldRune(r)
+		if x < 0 {
+			continue
+		}
+		if passed >= at {
+			return f.from[k] + i
+		}
+		passed += utf8.RuneLen(x)
+	}
+	return len(source)
 }

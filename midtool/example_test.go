@@ -3,6 +3,7 @@ package midtool_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -117,4 +118,78 @@ func ExampleApproxTokens() {
 	fmt.Println(midtool.ApproxTokens(`{"city": "Oslo"}`))
 	// Output:
 	// 6
+}
+
+func ExampleChecker() {
+	forecast := midtool.Tool{Name: "get_forecast", Parameters: []byte(`{"type": "object", "properties": {"city": {"type": "string"},
+		"from": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}`)}
+	sample := midtool.Sample{
+		Family: midtool.Single,
+		Tools:  []midtool.Tool{forecast},
+		Messages: []midtool.Message{
+			{Role: midtool.RoleUser, Content: "How will it be in Oslo over five days, from 3 March 2027 on?"},
+			{Role: midtool.RoleAssistant, Calls: []midtool.Call{
+				{ID: "call_0001", Name: "get_forecast", Arguments: []byte(`{"city": "Oslo", "from": "2027-03-03", "days": 5}`)}}},
+			{Role: midtool.RoleTool, CallID: "call_0001", Content: `{"sky": "clear"}`},
+			{Role: midtool.RoleAssistant, Content: "The sky will be clear."},
+		},
+	}
+	checker := midtool.Checker{MaxTokens: 4096, Markers: []string{"<tool_call>"}}
+	found, err := checker.Check(context.Background(), &sample)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(found.Violations), "violations,", found.Tokens, "tokens")
+	for _, e := range found.Evidence {
+		fmt.Println(e.Path, e.Class, e.Text)
+	}
+	sample.Family = midtool.Parallel // its proof is missing
+	if found, err = checker.Check(context.Background(), &sample); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Violations)
+	// Output:
+	// 0 violations, 173 tokens
+	// /city literal Oslo
+	// /from derived 3 March 2027
+	// /days normalized five
+	// [proof at /messages: 1 calls together, want at least 2]
+}
+
+// What a caller's executor answers must be what the sample shows.
+func ExampleChecker_replay() {
+	sample := midtool.Sample{
+		ID:    "tally/1",
+		Tools: []midtool.Tool{{Name: "count_up", Parameters: []byte(`{"type": "object"}`)}},
+		Messages: []midtool.Message{
+			{Role: midtool.RoleUser, Content: "Count two guests, please."},
+			{Role: midtool.RoleAssistant, Calls: []midtool.Call{
+				{ID: "call_0001", Name: "count_up", Arguments: []byte(`{}`)}, {ID: "call_0002", Name: "count_up", Arguments: []byte(`{}`)}}},
+			{Role: midtool.RoleTool, CallID: "call_0001", Content: `1`},
+			{Role: midtool.RoleTool, CallID: "call_0002", Content: `1`},
+			{Role: midtool.RoleAssistant, Content: "There are 2 guests."},
+		},
+	}
+	tally := midtool.ExecutorFunc(func(context.Context, string, []midtool.Tool) (midtool.Session, error) {
+		n := 0
+		return midtool.SessionFunc(func(context.Context, midtool.Tool, json.RawMessage) (midtool.Result, error) {
+			n++
+			return midtool.Result{Value: fmt.Append(nil, n)}, nil
+		}), nil
+	})
+	checker := midtool.Checker{Replay: tally}
+	found, err := checker.Check(context.Background(), &sample)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Violations)
+	// Output:
+	// [response at /messages/3/content: replay: the result was 2]
+}
+
+func ExampleOfferText() {
+	fmt.Println(midtool.OfferText([]midtool.Tool{{Name: "send_mail", Description: "Sends a mail.", Parameters: []byte(`{"type": "object"}`)}}))
+	// Output:
+	// From now on these tools can be called as well:
+	// {"type":"function","function":{"name":"send_mail","description":"Sends a mail.","parameters":{"type":"object"}}}
 }

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/throughline-go/throughline/internal/jsonl"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -27,23 +31,35 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("midtool: %s:%d: byte %d: %s", e.Locator, e.Line, e.Offset, e.Rule)
 }
 
-// ToolsJSONL is a [Source] of tool definitions, one JSON object a line, in any mix of these shapes:
+// ToolsJSONL is a [Source] of tool definitions: JSON Lines with one of these shapes a line, in any mix, or one JSON
+// document over many lines. A list stands for the shapes in it.
 //
-//   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", ...}]}, or one tool of it;
-//   - the OpenAI function {"type": "function", "function": {"name", "description", "parameters"}}, or the bare inner
-//     object;
+//   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", "outputSchema", ...}]}, or one
+//     tool of it;
+//   - the OpenAI function {"type": "function", "function": {"name", "description", "parameters"}}, the inner object
+//     alone or with the type beside its name, or a row or request with a list of them below "tools", "functions" or
+//     "function"; a "response" beside the parameters is the schema of the result;
+//   - the Anthropic tool {"name", "description", "input_schema"};
+//   - the Gemini tool {"functionDeclarations": [{"name", "description", "parameters", "response"}]};
 //   - one server {"server", "license", "tools": [{"name", "description", "input_schema"}]}.
 //
-// A tool takes the "license" (or "licence") of the innermost object that has one: "function", its own, the line's. A
-// byte order mark, blank lines and a missing last newline are accepted. The first line that is not a JSON object of one
-// of these shapes ends the sequence with a [*SyntaxError]. A tool that is JSON but unusable (no name, a schema that is
-// no object) is yielded as far as it could be read: [Normalize] rejects it with a reason.
+// A tool takes the "license" (or "licence") of the innermost object that has one: LicenseFrom is "function", "tool",
+// "server" or "list". Origin has the file, the line (0 in a document over many lines), the Revision given here, and the
+// SHA-256 of the record: of the line, or of the document, without the white space around it and a byte order mark. Of
+// equal keys the last counts; integers are kept exactly.
+//
+// A byte order mark, blank lines and a missing last newline are accepted. The file is one document if its first line
+// ends inside a JSON value, after a bracket, a brace or a comma. The first line that is not of these shapes ends the
+// sequence with a [*SyntaxError], unless BadLine is set. A tool that is JSON but unusable (no name, a schema that is no
+// object) is yielded as far as it could be read: [Normalize] rejects it with a reason.
 //
 // The zero value is not useful: set Locator.
 type ToolsJSONL struct {
-	Locator string                        // names the file in errors and in [Origin]
-	Open    func() (io.ReadCloser, error) // called for every range; nil opens the file named Locator
-	MaxLine int                           // longest line in bytes; zero means 64 MiB
+	Locator  string                        // names the file in errors and in [Origin]
+	Revision string                        // version or commit of the file, for [Origin]; empty means unknown
+	Open     func() (io.ReadCloser, error) // called for every range; nil opens the file named Locator
+	MaxLine  int                           // longest line or document in bytes; zero means 64 MiB
+	BadLine  func(*SyntaxError)            // gets each line that cannot be read, and reading goes on; nil ends it there
 }
 
 // Tools yields the tools in the order of the file. It opens the file anew each time, closes it at the end, and stops
@@ -60,25 +76,31 @@ func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 			return
 		}
 		defer f.Close()
-		for l, err := range lines(f, j.Locator, j.MaxLine) {
+		for l, err := range records(f, j.Locator, j.MaxLine, true) {
+			var tools []Tool
 			if err == nil {
-				err = ctx.Err()
+				var rule string
+				if tools, rule = toolsOf(&l.value); rule != "" {
+					err = &SyntaxError{j.Locator, max(l.number, 1), 0, rule}
+				}
 			}
-			if err != nil {
+			if bad, ok := errors.AsType[*SyntaxError](err); ok && j.BadLine != nil && ctx.Err() == nil {
+				j.BadLine(bad)
+				continue
+			}
+			if err := cmp.Or(ctx.Err(), err); err != nil {
 				yield(Tool{}, err)
 				return
 			}
-			tools, rule := toolsOf(&l.value)
-			if rule != "" {
-				yield(Tool{}, &SyntaxError{j.Locator, l.number, 0, rule})
-				return
-			}
+			sum := sha256.Sum256(bytes.TrimSpace(l.text))
+			origin := Origin{Locator: j.Locator, Line: l.number, Revision: j.Revision, SHA256: hex.EncodeToString(sum[:])}
 			for _, t := range tools {
 				if err := ctx.Err(); err != nil {
 					yield(Tool{}, err)
 					return
 				}
-				t.Origin.Locator, t.Origin.Line = j.Locator, l.number
+				origin.Kind = t.Origin.Kind
+				t.Origin = origin
 				if !yield(t, nil) {
 					return
 				}
@@ -87,105 +109,225 @@ func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 	}
 }
 
+// A line is one JSON value of a file.
 type line struct {
-	number int
+	number int // 1-based; 0 for a document over many lines
 	value  jsonval.Value
+	text   []byte // without a byte order mark; valid until the next line
 }
 
 // lines yields the values of the lines that are not blank; it ends after the first error.
 func lines(r io.Reader, locator string, maxLine int) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		for l, err := range records(r, locator, maxLine, false) {
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// records yields the values of the lines that are not blank, or that of the whole where documents are allowed and the
+// first line looks like the start of one. It goes on after a [*SyntaxError] and ends after any other error. It holds one
+// line or document at a time, and of a line that is too long the first maxLine bytes.
+func records(r io.Reader, locator string, maxLine int, documents bool) iter.Seq2[line, error] {
 	if maxLine <= 0 {
 		maxLine = jsonval.MaxBytes
 	}
 	return func(yield func(line, error) bool) {
-		number := 0
-		for text, err := range jsonl.Lines(r, maxLine) {
+		var document []byte // not nil inside one
+		number, first, blank := 0, 0, true
+		for text, err := range jsonl.Lines(&clipper{r: r, most: maxLine + 1}, maxLine+1) {
 			number++
-			switch {
-			case errors.Is(err, jsonl.ErrTooLong):
-				rule := fmt.Sprintf("line longer than %d bytes", maxLine)
-				yield(line{}, &SyntaxError{locator, number, maxLine, rule})
-				return
-			case err != nil:
+			if err != nil {
 				yield(line{}, fmt.Errorf("midtool: %s:%d: %w", locator, number, err))
 				return
 			}
+			if document != nil {
+				if len(document)+len(text) >= maxLine {
+					yield(line{}, &SyntaxError{locator, number, 0, fmt.Sprintf("document longer than %d bytes", maxLine)})
+					return
+				}
+				document = append(append(document, '\n'), text...)
+				continue
+			}
+			if len(text) > maxLine {
+				if blank = false; !yield(line{}, &SyntaxError{locator, number, maxLine, fmt.Sprintf("line longer than %d bytes", maxLine)}) {
+					return
+				}
+				continue
+			}
 			mark := 0
-			if number == 1 && bytes.HasPrefix(text, []byte("\ufeff")) {
-				mark = len("\ufeff")
+			if number == 1 && bytes.HasPrefix(text, []byte(byteOrderMark)) {
+				mark = len(byteOrderMark)
 				text = text[mark:]
 			}
-			if len(bytes.Trim(text, " \t\r\n")) == 0 {
+			trimmed := bytes.Trim(text, " \t\r\n")
+			if len(trimmed) == 0 {
 				continue
 			}
 			v, err := jsonval.ParseNested(text, jsonval.LineDepth)
-			if je, ok := errors.AsType[*jsonval.Error](err); ok {
-				yield(line{}, &SyntaxError{locator, number, mark + je.Offset, je.Rule})
+			je, bad := errors.AsType[*jsonval.Error](err)
+			switch {
+			case bad && documents && blank && je.Offset == len(text) && bytes.IndexByte([]byte("[{,"), trimmed[len(trimmed)-1]) >= 0:
+				document, first = slices.Clone(text), number
+			case bad && !yield(line{}, &SyntaxError{locator, number, mark + je.Offset, je.Rule}), !bad && !yield(line{number, v, text}, nil):
 				return
 			}
-			if !yield(line{number, v}, nil) {
-				return
-			}
+			blank = false
+		}
+		if document == nil {
+			return
+		}
+		v, err := jsonval.ParseNested(document, jsonval.LineDepth)
+		if je, ok := errors.AsType[*jsonval.Error](err); ok {
+			before := document[:je.Offset]
+			at := &SyntaxError{locator, first + bytes.Count(before, []byte("\n")), je.Offset - 1 - bytes.LastIndexByte(before, '\n'), je.Rule}
+			yield(line{}, at)
+			return
+		}
+		yield(line{0, v, document}, nil)
+	}
+}
+
+const byteOrderMark = "\ufeff"
+
+// A clipper cuts each line of a reader after most bytes.
+type clipper struct {
+	r    io.Reader
+	most int
+	n    int // bytes of the line so far
+}
+
+// Read fills p with what is kept. It goes on while all that it reads is cut off, for its caller takes many empty reads for
+// a reader that is stuck.
+func (c *clipper) Read(p []byte) (int, error) {
+	for {
+		n, err := c.r.Read(p)
+		if kept := c.clip(p[:n]); kept > 0 || n == 0 || err != nil {
+			return kept, err
 		}
 	}
 }
 
-// toolsOf reads the tools of one line, or names the rule that the line breaks.
-func toolsOf(v *jsonval.Value) ([]Tool, string) {
-	if v.Kind != jsonval.Object {
-		return nil, "want a JSON object, got " + v.Kind.String()
-	}
-	list := v.Get("tools")
-	if list == nil {
-		if v.Get("name") == nil && v.Get("function") == nil {
-			return nil, `no tool shape: want "tools", "function" or "name"`
+// clip moves the bytes that are kept to the front and counts them.
+func (c *clipper) clip(p []byte) int {
+	kept := 0
+	for rest := p; len(rest) > 0; {
+		part, _, ended := bytes.Cut(rest, []byte("\n"))
+		rest = rest[len(part):]
+		part = part[:min(len(part), c.most-c.n)]
+		kept += copy(p[kept:], part)
+		c.n += len(part)
+		if ended {
+			p[kept] = '\n'
+			kept++
+			rest, c.n = rest[1:], 0
 		}
-		return []Tool{toolOf(v, "", licenseOf(v), "")}, ""
 	}
-	if list.Kind != jsonval.List {
-		return nil, `"tools": want list, got ` + list.Kind.String()
+	return kept
+}
+
+// toolsOf reads the tools of one record, or names the rule that the record breaks.
+func toolsOf(v *jsonval.Value) ([]Tool, string) {
+	if v.Kind != jsonval.List {
+		return toolsOfObject(v)
 	}
-	origin := ""
-	if v.Get("server") != nil {
-		origin = "server"
-	}
-	tools := make([]Tool, len(list.List))
-	for i := range list.List {
-		tools[i] = toolOf(&list.List[i], jsonval.StringOf(v.Get("server")), licenseOf(v), origin)
+	var tools []Tool
+	for i := range v.List {
+		some, rule := toolsOfObject(&v.List[i])
+		if rule != "" {
+			return nil, fmt.Sprintf("item %d: %s", i, rule)
+		}
+		tools = append(tools, some...)
 	}
 	return tools, ""
 }
 
+func toolsOfObject(v *jsonval.Value) ([]Tool, string) {
+	if v.Kind != jsonval.Object {
+		return nil, "want a JSON object, got " + v.Kind.String()
+	}
+	var from outer
+	from.license, from.licenseFrom = licenseOf(v), "list"
+	if v.Get("server") != nil {
+		from.group, from.kind, from.licenseFrom = jsonval.StringOf(v.Get("server")), "server", "server"
+	}
+	for _, key := range []string{"tools", "functions", "functionDeclarations", "function_declarations", "function"} {
+		list := v.Get(key)
+		switch {
+		case list == nil || key == "function" && list.Kind == jsonval.Object:
+			continue
+		case list.Kind != jsonval.List:
+			return nil, fmt.Sprintf("%q: want list, got %s", key, list.Kind)
+		}
+		if strings.HasSuffix(key, "eclarations") {
+			from.kind = cmp.Or(from.kind, "gemini")
+		}
+		var tools []Tool
+		for i := range list.List {
+			t := &list.List[i]
+			if inner := t.Get("functionDeclarations"); key == "tools" && inner != nil && inner.Kind == jsonval.List {
+				for j := range inner.List {
+					tools = append(tools, toolOf(&inner.List[j], outer{from.group, from.license, from.licenseFrom, cmp.Or(from.kind, "gemini")}))
+				}
+				continue
+			}
+			tools = append(tools, toolOf(t, from))
+		}
+		return tools, ""
+	}
+	if v.Get("name") == nil && v.Get("function") == nil {
+		return nil, `no tool shape: want "tools", "function" or "name"`
+	}
+	return []Tool{toolOf(v, outer{})}, ""
+}
+
+// outer is what a tool takes from the record around it.
+type outer struct{ group, license, licenseFrom, kind string }
+
 // toolOf reads what it can of one definition.
-func toolOf(v *jsonval.Value, group, license, origin string) Tool {
-	license = cmp.Or(licenseOf(v), license)
+func toolOf(v *jsonval.Value, from outer) Tool {
+	if l := licenseOf(v); l != "" {
+		from.license, from.licenseFrom = l, "tool"
+	}
 	if f := v.Get("function"); f != nil {
 		v = f
-		license = cmp.Or(licenseOf(v), license)
-		origin = cmp.Or(origin, "openai")
+		from.kind = cmp.Or(from.kind, "openai")
+		if l := licenseOf(v); l != "" {
+			from.license, from.licenseFrom = l, "function"
+		}
 	}
 	t := Tool{
 		Name:        jsonval.StringOf(v.Get("name")),
 		Title:       jsonval.StringOf(v.Get("title")),
 		Description: jsonval.StringOf(v.Get("description")),
-		Group:       group,
-		License:     license,
+		Group:       from.group,
+		License:     from.license,
 	}
-	for _, k := range []struct{ key, origin string }{{"inputSchema", "mcp"}, {"input_schema", "mcp"}, {"parameters", "openai"}} {
+	if t.License != "" {
+		t.LicenseFrom = from.licenseFrom
+	}
+	for _, k := range []struct{ key, kind string }{
+		{"inputSchema", "mcp"}, {"input_schema", "anthropic"}, {"parameters", "openai"}, {"parametersJsonSchema", "gemini"},
+	} {
 		if s := v.Get(k.key); s != nil {
 			t.Parameters = s.Bytes(jsonval.Compact)
-			origin = cmp.Or(origin, k.origin)
+			from.kind = cmp.Or(from.kind, k.kind)
 			break
 		}
 	}
-	if s := v.Get("outputSchema"); s != nil {
-		t.Returns = s.Bytes(jsonval.Compact)
+	for _, key := range []string{"outputSchema", "response", "responseJsonSchema"} {
+		if s := v.Get(key); s != nil && (key == "outputSchema" || s.Kind == jsonval.Object) {
+			t.Returns = s.Bytes(jsonval.Compact)
+			break
+		}
 	}
 	if a := v.Get("annotations"); a != nil {
 		hint := a.Get("readOnlyHint")
 		t.ReadOnly = hint != nil && hint.Kind == jsonval.Bool && hint.Text == "true"
 	}
-	t.Origin.Kind = cmp.Or(origin, "mcp")
+	t.Origin.Kind = cmp.Or(from.kind, "mcp")
 	return t
 }
 

@@ -3,10 +3,13 @@ package midtool
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,40 +19,71 @@ func source(content string) ToolsJSONL {
 }
 
 func TestToolsJSONLShapes(t *testing.T) {
-	tool := func(name, group, license, kind string, line int) Tool {
-		return Tool{Name: name, Description: "d", Parameters: []byte(`{"type":"object"}`), Group: group, License: license,
-			Origin: Origin{kind, "t.jsonl", line}}
+	at := func(kind string, line int) Origin {
+		return Origin{Kind: kind, Locator: "t.jsonl", Line: line, Revision: "v1"}
 	}
+	tool := func(name, group, license, from, kind string, line int) Tool {
+		return Tool{Name: name, Description: "d", Parameters: []byte(`{"type":"object"}`), Group: group, License: license, LicenseFrom: from,
+			Origin: at(kind, line)}
+	}
+	const schema = `"description":"d","parameters":{"type":"object"}`
 	for _, tt := range []struct {
 		name, in string
 		want     []Tool
 		reason   string
 	}{
 		{"tools/list", `{"tools":[{"name":"a","description":"d","inputSchema":{"type":"object"}},{"name":"b","description":"d","inputSchema":{"type":"object"}}]}`,
-			[]Tool{tool("a", "", "", "mcp", 1), tool("b", "", "", "mcp", 1)}, "MCP tools/list result"},
+			[]Tool{tool("a", "", "", "", "mcp", 1), tool("b", "", "", "", "mcp", 1)}, "MCP tools/list result"},
 		{"MCP tool", `{"name":"a","title":"T","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
 			[]Tool{{Name: "a", Title: "T", Description: "d", Parameters: []byte(`{"type":"object"}`), Returns: []byte(`{"type":"object"}`), ReadOnly: true,
-				Origin: Origin{"mcp", "t.jsonl", 1}}}, "title, output schema and annotations are kept"},
+				Origin: at("mcp", 1)}}, "title, output schema and annotations are kept"},
 		{"function", `{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}`,
-			[]Tool{tool("a", "", "", "openai", 1)}, "OpenAI shape"},
+			[]Tool{tool("a", "", "", "", "openai", 1)}, "OpenAI shape"},
 		{"bare function", `{"name":"a","description":"d","parameters":{"type":"object"},"license":"MIT"}`,
-			[]Tool{tool("a", "", "MIT", "openai", 1)}, "inner object alone, with its license"},
+			[]Tool{tool("a", "", "MIT", "tool", "openai", 1)}, "inner object alone, with its license"},
 		{"function with a license", `{"license":"ISC","type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"},"license":"MIT"}}`,
-			[]Tool{tool("a", "", "MIT", "openai", 1)}, "the innermost license counts"},
+			[]Tool{tool("a", "", "MIT", "function", "openai", 1)}, "the innermost license counts"},
 		{"function in a wrapper with a license", `{"licence":"ISC","type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}`,
-			[]Tool{tool("a", "", "ISC", "openai", 1)}, "the British key"},
+			[]Tool{tool("a", "", "ISC", "tool", "openai", 1)}, "the British key"},
 		{"server", `{"server":"s","licence":"MIT","tools":[{"name":"a","description":"d","input_schema":{"type":"object"}}]}`,
-			[]Tool{tool("a", "s", "MIT", "server", 1)}, "one line per server"},
+			[]Tool{tool("a", "s", "MIT", "server", "server", 1)}, "one line per server"},
 		{"layout", "\ufeff\n \t\r\n{\"name\":\"a\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"}}\r\n\n{\"name\":\"x\",\"name\":\"b\",\"description\":\"d\",\"parameters\":{\"type\":\"object\"}}",
-			[]Tool{tool("a", "", "", "openai", 3), tool("b", "", "", "openai", 5)}, "BOM, blank lines, CR, no last newline, last duplicate key"},
+			[]Tool{tool("a", "", "", "", "openai", 3), tool("b", "", "", "", "openai", 5)}, "BOM, blank lines, CR, no last newline, last duplicate key"},
 		{"unusable tools", `{"tools":[5,{"name":7,"inputSchema":"x"}]}`,
-			[]Tool{{Origin: Origin{"mcp", "t.jsonl", 1}}, {Parameters: []byte(`"x"`), Origin: Origin{"mcp", "t.jsonl", 1}}}, "rejected later, not here"},
+			[]Tool{{Origin: at("mcp", 1)}, {Parameters: []byte(`"x"`), Origin: at("mcp", 1)}}, "rejected later, not here"},
+		{"list", `[{"name":"a",` + schema + `},{"type":"function","function":{"name":"b",` + schema + `}}]` + "\n" + `[]`,
+			[]Tool{tool("a", "", "", "", "openai", 1), tool("b", "", "", "", "openai", 1)}, "a list on one line"},
+		{"pretty list", "\ufeff\n[\r\n  {\n \"name\": \"a\", " + schema + "\n  },\n\n  {\"name\":\"b\"," + schema + "}\n]\n\n",
+			[]Tool{tool("a", "", "", "", "openai", 0), tool("b", "", "", "", "openai", 0)}, "a document over many lines"},
+		{"pretty object", "{\"license\": \"ISC\",\n\"tools\": [\n{\"name\":\"a\"," + schema + "}\n]}",
+			[]Tool{tool("a", "", "ISC", "list", "openai", 0)}, "a document over many lines"},
+		{"Responses function", `{"type":"function","name":"a","strict":true,` + schema + `}`, []Tool{tool("a", "", "", "", "openai", 1)}, "the type beside the name"},
+		{"legacy functions", `{"model":"m","functions":[{"name":"a",` + schema + `}]}`, []Tool{tool("a", "", "", "", "openai", 1)}, "a request"},
+		{"row", `{"id":"x","question":[],"function":[{"name":"a",` + schema + `}]}`, []Tool{tool("a", "", "", "", "openai", 1)}, "a row of a benchmark"},
+		{"result schema", `{"name":"a",` + schema + `,"response":{"type":"dict"}}`, []Tool{{Name: "a", Description: "d", Parameters: []byte(`{"type":"object"}`),
+			Returns: []byte(`{"type":"dict"}`), Origin: at("openai", 1)}}, "beside the parameters"},
+		{"Anthropic", `{"name":"a","description":"d","input_schema":{"type":"object"}}`, []Tool{tool("a", "", "", "", "anthropic", 1)}, "the key of its schema"},
+		{"Gemini", `{"functionDeclarations":[{"name":"a",` + schema + `}]}` + "\n" + `{"tools":[{"functionDeclarations":[{"name":"b",` + schema + `}]}]}`,
+			[]Tool{tool("a", "", "", "", "gemini", 1), tool("b", "", "", "", "gemini", 2)}, "alone and in a request"},
+		{"two functions keys", `{"functions":[{"name":"a",` + schema + `}],"function":[5]}`, []Tool{tool("a", "", "", "", "openai", 1)}, "the first known key counts"},
+		{"long integer", `{"name":"a","description":"d","parameters":{"maximum":123456789012345678901234567890,"minimum":5.0,"const":5}}`,
+			[]Tool{{Name: "a", Description: "d", Parameters: []byte(`{"maximum":123456789012345678901234567890,"minimum":5.0,"const":5}`), Origin: at("openai", 1)}},
+			"integers are exact, and 5 is not 5.0"},
+		{"NUL", `{"name":"a","description":"d","parameters":{"title":"\u0000"}}`,
+			[]Tool{{Name: "a", Description: "d", Parameters: []byte(`{"title":"\u0000"}`), Origin: at("openai", 1)}}, "an escaped NUL is text"},
 		{"empty", "", nil, "no lines, no tools"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := source(tt.in)
+			s.Revision = "v1"
 			for range 2 { // a source can be ranged over again
 				got, err := ReadTools(context.Background(), s)
+				for i := range got {
+					if len(got[i].Origin.SHA256) != 64 {
+						t.Errorf("SHA256 %q", got[i].Origin.SHA256)
+					}
+					got[i].Origin.SHA256 = ""
+				}
 				if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || tt.reason == "" {
 					t.Errorf("(-want +got):\n%s%v", diff, err)
 				}
@@ -69,7 +103,18 @@ func TestToolsJSONLErrors(t *testing.T) {
 		{"\ufeff{\"name\":}", SyntaxError{"t.jsonl", 1, 11, "expected a value"}},
 		{"\ufeff" + good + "{]", SyntaxError{"t.jsonl", 2, 1, "expected a key"}},
 		{"\ufeff{\"\xff\"}", SyntaxError{"t.jsonl", 1, 5, "invalid UTF-8"}},
-		{good + `[1]`, SyntaxError{"t.jsonl", 2, 0, "want a JSON object, got list"}},
+		{good + `[1]`, SyntaxError{"t.jsonl", 2, 0, "item 0: want a JSON object, got number"}},
+		{good + `[[]]`, SyntaxError{"t.jsonl", 2, 0, "item 0: want a JSON object, got list"}},
+		{good + `5`, SyntaxError{"t.jsonl", 2, 0, "want a JSON object, got number"}},
+		{good + "[\n{\"name\":\"b\"}\n]", SyntaxError{"t.jsonl", 2, 1, "unexpected end"}},
+		{"{\"name\":\n" + good, SyntaxError{"t.jsonl", 1, 8, "unexpected end"}},
+		{"[\n{\"name\":\"b\"},\n\n{\"name\":NaN}\n]\n", SyntaxError{"t.jsonl", 4, 8, "expected a value"}},
+		{"\n[\n5]", SyntaxError{"t.jsonl", 1, 0, "item 0: want a JSON object, got number"}},
+		{"[\n" + strings.Repeat(" \n", 200) + "]", SyntaxError{"t.jsonl", 101, 0, "document longer than 200 bytes"}},
+		{good + `{"name":"\ud800"}`, SyntaxError{"t.jsonl", 2, 9, "lone surrogate escape"}},
+		{good + "{\"name\":\"\x00\"}", SyntaxError{"t.jsonl", 2, 9, "control character in a string"}},
+		{good + `{"name":NaN}`, SyntaxError{"t.jsonl", 2, 8, "expected a value"}},
+		{good + `{"name":1e999}`, SyntaxError{"t.jsonl", 2, 8, "number out of range"}},
 		{good + `{"nom":"b"}`, SyntaxError{"t.jsonl", 2, 0, `no tool shape: want "tools", "function" or "name"`}},
 		{`{"tools":{}}`, SyntaxError{"t.jsonl", 1, 0, `"tools": want list, got object`}},
 		{good + `{"name":` + strings.Repeat("[", 100), SyntaxError{"t.jsonl", 2, 79, "nested deeper than 72"}},
@@ -86,7 +131,7 @@ func TestToolsJSONLErrors(t *testing.T) {
 		if diff := cmp.Diff(tt.want, *got); diff != "" || !strings.Contains(err.Error(), "t.jsonl:") {
 			t.Errorf("%q: %v (-want +got):\n%s", tt.in, err, diff)
 		}
-		if tt.want.Line > 1 && len(tools) != 1 {
+		if strings.HasPrefix(strings.TrimPrefix(tt.in, "\ufeff"), good) && len(tools) != 1 {
 			t.Errorf("%q: %d tools before the error, want 1", tt.in, len(tools))
 		}
 	}
@@ -98,6 +143,86 @@ func TestToolsJSONLErrors(t *testing.T) {
 	}}
 	if tools, err := ReadTools(context.Background(), broken); !errors.Is(err, io.ErrUnexpectedEOF) || len(tools) != 1 {
 		t.Errorf("broken reader: %v after %d tools", err, len(tools))
+	}
+}
+
+// With BadLine, bad lines are reported and passed over, whatever is wrong with them, and all other tools come.
+func TestToolsJSONLBadLine(t *testing.T) {
+	const limit = 1000
+	parts := []struct{ text, rule string }{
+		{`{"name":"a"}`, ""}, {`{"name":`, "unexpected end"}, {`{"name":"b"}`, ""}, {strings.Repeat("x", limit+1), "line longer than 1000 bytes"},
+		{strings.Repeat("[", limit), "nested deeper than 72"}, {strings.Repeat("y", 500_000), "line longer than 1000 bytes"}, {`{"name":"c"}`, ""},
+		{"\xff", "invalid UTF-8"}, {`{"x":1}`, `no tool shape: want "tools", "function" or "name"`}, {strings.Repeat(" ", limit), ""}, {`{"name":"d"}`, ""},
+		{strings.Repeat("z", 200_000), "line longer than 1000 bytes"},
+	}
+	var text strings.Builder
+	var want []SyntaxError
+	for i, p := range parts {
+		text.WriteString(p.text + "\n")
+		if p.rule != "" {
+			want = append(want, SyntaxError{"t.jsonl", i + 1, 0, p.rule})
+		}
+	}
+	for _, wrap := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
+		s := source("")
+		s.Open = func() (io.ReadCloser, error) { return io.NopCloser(wrap(strings.NewReader(text.String()))), nil }
+		s.MaxLine = limit
+		var got []SyntaxError
+		s.BadLine = func(e *SyntaxError) {
+			e.Offset = 0 // of each rule, elsewhere
+			got = append(got, *e)
+		}
+		tools, err := ReadTools(context.Background(), s)
+		var names string
+		for _, tool := range tools {
+			names += tool.Name
+		}
+		if diff := cmp.Diff(want, got); diff != "" || names != "abcd" || err != nil {
+			t.Errorf("tools %q, %v (-want +got):\n%s", names, err, diff)
+		}
+	}
+}
+
+// A line of 100 MB without an end is reported, and no more than the limit of it is held.
+func TestToolsJSONLHugeLine(t *testing.T) {
+	s := source("")
+	s.MaxLine = 1 << 16
+	s.Open = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(io.LimitReader(repeated('['), 100<<20), strings.NewReader("\n{\"name\":\"a\"}"))), nil
+	}
+	var bad []string
+	s.BadLine = func(e *SyntaxError) { bad = append(bad, e.Error()) }
+	tools, err := ReadTools(context.Background(), s)
+	if diff := cmp.Diff([]string{"midtool: t.jsonl:1: byte 65536: line longer than 65536 bytes"}, bad); diff != "" || err != nil || len(tools) != 1 {
+		t.Errorf("%d tools, %v (-want +got):\n%s", len(tools), err, diff)
+	}
+}
+
+// repeated reads as an endless run of one byte.
+type repeated byte
+
+func (r repeated) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(r)
+	}
+	return len(p), nil
+}
+
+// The digest can be computed from the file alone.
+func TestToolsJSONLDigest(t *testing.T) {
+	const record = `{"server": "s", "tools": [{"name": "a"}, {"name": "b"}]}`
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	for _, tt := range []struct{ in, want, reason string }{
+		{"\ufeff" + record + "\r\n", digest(record), "one line, without its mark and break"},
+		{"\n[\n" + record + "\n]\n\n", digest("[\n" + record + "\n]"), "one document"},
+	} {
+		tools, err := ReadTools(context.Background(), source(tt.in))
+		if err != nil || len(tools) != 2 || tools[0].Origin.SHA256 != tt.want || tools[1].Origin.SHA256 != tt.want {
+			t.Errorf("%s: %v, %v, want %s", tt.reason, tools, err, tt.want)
+		}
 	}
 }
 

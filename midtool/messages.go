@@ -2,10 +2,14 @@ package midtool
 
 import (
 	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -17,7 +21,9 @@ type MessageOptions struct {
 	// LLaMA-Factory expect.
 	StringArguments bool
 
-	// Meta adds "id" and "meta" with family, ability, licenses and evidence; false writes messages and tools only.
+	// Meta adds "id" and "meta", which has what a trainer does not read: family, ability, licenses and evidence, and
+	// where they are set second_ability, source, generator, plan, untrained (positions of messages) and templates (one a
+	// message); false writes messages and tools only.
 	Meta bool
 }
 
@@ -27,8 +33,8 @@ type MessageOptions struct {
 //	 "tools": [{"type": "function", "function": {"name", "description", "parameters"}}, ...]}
 //
 // in this order, without spaces, in raw UTF-8: '<', '&' and non-ASCII characters are never escaped, at any depth. A
-// key without a value is left out, except "content"; a sample without tools has no "tools". The same samples give the
-// same bytes.
+// key without a value is left out, except "content"; a sample without tools has no "tools". Tools that a message
+// offers are not written beside its content. The same samples give the same bytes.
 //
 // It stops with an error at the first sample that holds invalid UTF-8 or arguments or parameters that are no JSON
 // object, naming it; the lines before it are then written. Errors of w are returned.
@@ -40,10 +46,10 @@ func WriteMessages(w io.Writer, samples []Sample, o *MessageOptions) error {
 	mw := messageWriter{MessageOptions: *o}
 	var buf []byte
 	for i := range samples {
-		if err := writable(&samples[i]); err != nil {
-			return joinFlush(bw, fmt.Errorf("midtool: sample %d (%s): %w", i, samples[i].ID, err))
-		}
 		buf = append(mw.sample(buf[:0], &samples[i]), '\n')
+		if mw.broken || !utf8.Valid(buf) {
+			return joinFlush(bw, fmt.Errorf("midtool: sample %d (%s): %w", i, samples[i].ID, mw.fault(&samples[i])))
+		}
 		if _, err := bw.Write(buf); err != nil {
 			return fmt.Errorf("midtool: write messages: %w", err)
 		}
@@ -59,92 +65,63 @@ func joinFlush(bw *bufio.Writer, err error) error {
 	return err
 }
 
-// writable names the first part of a sample that has no place in a JSON text.
-func writable(s *Sample) error {
-	text := func(what, s string) error {
-		if !utf8.ValidString(s) {
-			return fmt.Errorf("%s %q is not UTF-8", what, s)
-		}
-		return nil
-	}
-	object := func(what string, raw []byte) error {
-		if n, err := jsonval.Parse(raw); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		} else if n.Kind != jsonval.Object {
-			return fmt.Errorf("%s: want a JSON object, got %s", what, n.Kind)
-		}
-		return nil
-	}
-	var errs []error
-	for _, t := range s.Tools {
-		errs = append(errs, text("tool name", t.Name), text("description", t.Description), object("parameters of "+t.Name, t.Parameters))
-	}
-	for _, m := range s.Messages {
-		errs = append(errs, text("role", string(m.Role)), text("content", m.Content), text("call id", m.CallID), text("name", m.Name))
-		for _, c := range m.Calls {
-			errs = append(errs, text("call id", c.ID), text("tool name", c.Name), object("arguments of "+c.Name, c.Arguments))
-		}
-	}
-	errs = append(errs, text("id", s.ID), text("family", string(s.Family)), text("ability", string(s.Ability)))
-	for _, e := range s.Evidence {
-		errs = append(errs, text("evidence", e.CallID+e.Path+string(e.Class)+e.Text))
-	}
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return errs[i]
-	}
-	return nil
-}
-
 // A messageWriter appends the parts of a line.
 type messageWriter struct {
 	MessageOptions
-	clean bool // arguments and parameters are in our compact form already
+	broken bool // something had no place in a JSON text, and null stands for it
 }
 
-// sample appends a sample that passed writable, without a newline.
+// sample appends a sample without a newline.
 func (w *messageWriter) sample(dst []byte, s *Sample) []byte {
 	dst = append(dst, '{')
 	if w.Meta {
 		dst = appendKey(dst, "id", s.ID)
 		dst = append(dst, ',')
 	}
-	dst = append(dst, `"messages":[`...)
+	dst = append(dst, messagesKey...)
 	for i := range s.Messages {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.message(dst, &s.Messages[i])
+		dst = w.message(dst, &s.Messages[i], nil)
 	}
 	dst = append(dst, ']')
 	if len(s.Tools) > 0 {
-		dst = append(dst, `,"tools":[`...)
-		for i, t := range s.Tools {
+		dst = append(dst, toolsKey...)
+		for i := range s.Tools {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = w.tool(dst, t)
+			dst = w.tool(dst, &s.Tools[i])
 		}
 		dst = append(dst, ']')
 	}
 	if w.Meta {
 		dst = append(dst, `,"meta":`...)
-		m := meta(s)
+		m := w.meta(s)
 		dst = m.Append(dst, jsonval.Compact)
 	}
 	return append(dst, '}')
 }
+
+const (
+	messagesKey = `"messages":[`
+	toolsKey    = `,"tools":[`
+)
 
 func appendKey(dst []byte, key, value string) []byte {
 	dst = append(jsonval.AppendString(dst, key), ':')
 	return jsonval.AppendString(dst, value)
 }
 
-func (w *messageWriter) message(dst []byte, m *Message) []byte {
+// message appends a message. Parsed are the arguments of its calls; nil lets it parse them.
+func (w *messageWriter) message(dst []byte, m *Message, parsed []call) []byte {
 	dst = appendKey(append(dst, '{'), "role", string(m.Role))
 	dst = appendKey(append(dst, ','), "content", m.Content)
 	if len(m.Calls) > 0 {
 		dst = append(dst, `,"tool_calls":[`...)
-		for i, c := range m.Calls {
+		for i := range m.Calls {
+			c := &m.Calls[i]
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -152,10 +129,13 @@ func (w *messageWriter) message(dst []byte, m *Message) []byte {
 			dst = append(dst, `,"type":"function","function":{`...)
 			dst = appendKey(dst, "name", c.Name)
 			dst = append(dst, `,"arguments":`...)
-			if w.StringArguments {
-				dst = jsonval.AppendString(dst, string(w.raw(nil, c.Arguments, jsonval.Display)))
-			} else {
-				dst = w.raw(dst, c.Arguments, jsonval.Compact)
+			switch {
+			case parsed != nil:
+				dst = parsed[i].args.Append(dst, jsonval.Compact)
+			case w.StringArguments:
+				dst = jsonval.AppendString(dst, string(w.object(nil, c.Arguments, jsonval.Display)))
+			default:
+				dst = w.object(dst, c.Arguments, jsonval.Compact)
 			}
 			dst = append(dst, "}}"...)
 		}
@@ -170,162 +150,182 @@ func (w *messageWriter) message(dst []byte, m *Message) []byte {
 	return append(dst, '}')
 }
 
-func (w *messageWriter) tool(dst []byte, t Tool) []byte {
+func (w *messageWriter) tool(dst []byte, t *Tool) []byte {
 	dst = append(dst, `{"type":"function","function":{`...)
 	dst = appendKey(dst, "name", t.Name)
 	dst = appendKey(append(dst, ','), "description", t.Description)
 	dst = append(dst, `,"parameters":`...)
-	dst = w.raw(dst, t.Parameters, jsonval.Compact)
+	dst = w.object(dst, t.Parameters, jsonval.Compact)
 	return append(dst, "}}"...)
 }
 
-// raw rewrites a JSON text with our escaping: what came through encoding/json may hold \u003c for '<'.
-func (w *messageWriter) raw(dst, raw []byte, f jsonval.Form) []byte {
-	if w.clean && f == jsonval.Compact {
-		return append(dst, raw...)
-	}
+// object rewrites a JSON object with our escaping: what came through encoding/json may hold \u003c for '<'.
+func (w *messageWriter) object(dst, raw []byte, f jsonval.Form) []byte {
 	n, err := jsonval.Parse(raw)
-	if err != nil {
-		return append(dst, "null"...) // writable has excluded it
-	}
+	w.broken = w.broken || err != nil || n.Kind != jsonval.Object
 	return n.Append(dst, f)
 }
 
-func meta(s *Sample) jsonval.Value {
-	var licenses []string
-	for _, t := range s.Tools {
-		if t.License != "" && !slices.Contains(licenses, t.License) {
-			licenses = append(licenses, t.License)
+// meta is the value of "meta".
+func (w *messageWriter) meta(s *Sample) jsonval.Value {
+	pair, str := jsonval.Pair, jsonval.NewString
+	m := jsonval.NewObject(pair("family", str(string(s.Family))), pair("ability", str(string(s.Ability))))
+	add := func(key string, v jsonval.Value, there bool) {
+		if there {
+			m.Members = append(m.Members, pair(key, v))
 		}
 	}
-	slices.Sort(licenses)
-	list, evidence := jsonval.NewList(), jsonval.NewList()
-	for _, l := range licenses {
-		list.List = append(list.List, jsonval.NewString(l))
+	add("second_ability", str(string(s.SecondAbility)), s.SecondAbility != "")
+	add("source", str(s.Source), s.Source != "")
+	add("generator", str(s.Generator), s.Generator != "")
+	licenses, evidence := jsonval.NewList(), jsonval.NewList()
+	for _, l := range licensesOf(s) {
+		licenses.List = append(licenses.List, str(l))
 	}
 	for _, e := range s.Evidence {
-		evidence.List = append(evidence.List, jsonval.NewObject(jsonval.Pair("call_id", jsonval.NewString(e.CallID)), jsonval.Pair("path", jsonval.NewString(e.Path)),
-			jsonval.Pair("class", jsonval.NewString(string(e.Class))), jsonval.Pair("text", jsonval.NewString(e.Text))))
+		evidence.List = append(evidence.List, jsonval.NewObject(pair("call_id", str(e.CallID)), pair("path", str(e.Path)),
+			pair("class", str(string(e.Class))), pair("text", str(e.Text))))
 	}
-	return jsonval.NewObject(jsonval.Pair("family", jsonval.NewString(string(s.Family))), jsonval.Pair("ability", jsonval.NewString(string(s.Ability))),
-		jsonval.Pair("licenses", list), jsonval.Pair("evidence", evidence))
-}
-
-// ReadMessages reads what [WriteMessages] writes, with any of its options: the same messages, calls and tools (name,
-// description, parameters, and an ID made of them), and with Meta also id, family, ability and evidence. Arguments
-// come back as JSON without spaces. Keys it does not know are passed over; a null content is the empty text. Blank
-// lines, a byte order mark and a missing last newline are accepted. The first bad line ends the sequence with a
-// [*SyntaxError] that names locator and line. The sequence can be ranged over once.
-func ReadMessages(r io.Reader, locator string) iter.Seq2[Sample, error] {
-	return func(yield func(Sample, error) bool) {
-		for l, err := range lines(r, locator, 0) {
-			var s Sample
-			if err == nil {
-				var rule string
-				if s, rule = readSample(&l.value); rule != "" {
-					err = &SyntaxError{locator, l.number, 0, rule}
-				}
-			}
-			if err != nil {
-				yield(Sample{}, err)
-				return
-			}
-			if !yield(s, nil) {
-				return
-			}
+	add("licenses", licenses, true)
+	add("evidence", evidence, true)
+	if s.Plan != nil {
+		add("plan", w.plan(s.Plan), true)
+	}
+	untrained, templates, last := jsonval.NewList(), jsonval.NewList(), 0
+	for i := range s.Messages {
+		if s.Messages[i].Untrained {
+			untrained.List = append(untrained.List, jsonval.Value{Kind: jsonval.Number, Text: strconv.Itoa(i)})
+		}
+		if templates.List = append(templates.List, str(s.Messages[i].Template)); s.Messages[i].Template != "" {
+			last = i + 1
 		}
 	}
-}
-
-// A fields reads members of JSON objects and keeps the first rule broken.
-type fields struct{ rule string }
-
-func (f *fields) fail(format string, args ...any) {
-	if f.rule == "" {
-		f.rule = fmt.Sprintf(format, args...)
-	}
-}
-
-// of returns the member of an object if it has the kind, the zero value where it is absent or null.
-func (f *fields) of(n *jsonval.Value, key string, k jsonval.Kind) *jsonval.Value {
-	v := n.Get(key)
-	switch {
-	case v == nil || v.Kind == jsonval.Null:
-		return &jsonval.Value{Kind: k}
-	case v.Kind != k:
-		f.fail("%q: want %s, got %s", key, k, v.Kind)
-		return &jsonval.Value{Kind: k}
-	}
-	return v
-}
-
-func (f *fields) text(n *jsonval.Value, key string) string { return f.of(n, key, jsonval.String).Text }
-
-func readSample(n *jsonval.Value) (Sample, string) {
-	var f fields
-	if n.Get("messages") == nil {
-		f.fail(`no "messages"`)
-	}
-	s := Sample{ID: f.text(n, "id")}
-	for _, m := range f.of(n, "messages", jsonval.List).List {
-		s.Messages = append(s.Messages, f.message(&m))
-	}
-	for _, t := range f.of(n, "tools", jsonval.List).List {
-		fn := f.of(&t, "function", jsonval.Object)
-		params := f.of(fn, "parameters", jsonval.Object)
-		tool := Tool{Name: f.text(fn, "name"), Description: f.text(fn, "description"), Parameters: params.Bytes(jsonval.Compact)}
-		if tool.Name == "" {
-			f.fail("a tool has no name")
-		}
-		tool.ID = toolID(tool.Name, tool.Description, *params)
-		s.Tools = append(s.Tools, tool)
-	}
-	m := f.of(n, "meta", jsonval.Object)
-	s.Family, s.Ability = Family(f.text(m, "family")), Ability(f.text(m, "ability"))
-	for _, e := range f.of(m, "evidence", jsonval.List).List {
-		s.Evidence = append(s.Evidence, Evidence{f.text(&e, "call_id"), f.text(&e, "path"), EvidenceClass(f.text(&e, "class")), f.text(&e, "text")})
-	}
-	return s, f.rule
-}
-
-func (f *fields) message(n *jsonval.Value) Message {
-	m := Message{Role: Role(f.text(n, "role")), Content: f.text(n, "content"), CallID: f.text(n, "tool_call_id"), Name: f.text(n, "name")}
-	switch m.Role {
-	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
-	default:
-		f.fail("unknown role %q", m.Role)
-	}
-	for _, c := range f.of(n, "tool_calls", jsonval.List).List {
-		fn := f.of(&c, "function", jsonval.Object)
-		call := Call{ID: f.text(&c, "id"), Name: f.text(fn, "name")}
-		args := fn.Get("arguments")
-		if args != nil && args.Kind == jsonval.String {
-			inner, err := jsonval.Parse([]byte(args.Text))
-			if err != nil {
-				f.fail("arguments of %q: %v", call.Name, err)
-			}
-			args = &inner
-		}
-		if args == nil || args.Kind != jsonval.Object {
-			f.fail("arguments of %q: want an object", call.Name)
-			args = &jsonval.Value{Kind: jsonval.Object}
-		}
-		call.Arguments = args.Bytes(jsonval.Compact)
-		m.Calls = append(m.Calls, call)
-	}
+	templates.List = templates.List[:last]
+	add("untrained", untrained, len(untrained.List) > 0)
+	add("templates", templates, last > 0)
 	return m
+}
+
+// licensesOf lists the licenses of all tools of a sample, sorted.
+func licensesOf(s *Sample) []string {
+	var out []string
+	add := func(tools []Tool) {
+		for i := range tools {
+			if l := tools[i].License; l != "" && !slices.Contains(out, l) {
+				out = append(out, l)
+			}
+		}
+	}
+	add(s.Tools)
+	for i := range s.Messages {
+		add(s.Messages[i].Offers)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// plan writes a plan with the keys of [Plan].
+func (w *messageWriter) plan(p *Plan) jsonval.Value {
+	pair, str := jsonval.Pair, jsonval.NewString
+	calls := jsonval.NewList()
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		args, err := jsonval.Parse(c.Arguments)
+		w.broken = w.broken || err != nil || args.Kind != jsonval.Object
+		calls.List = append(calls.List, jsonval.NewObject(pair("id", str(c.ID)), pair("name", str(c.Name)), pair("arguments", args)))
+	}
+	out := jsonval.NewObject(pair("calls", calls))
+	if len(p.Withheld) > 0 {
+		withheld := jsonval.NewList()
+		for _, at := range p.Withheld {
+			withheld.List = append(withheld.List, str(at))
+		}
+		out.Members = append(out.Members, pair("withheld", withheld))
+	}
+	if p.Absent != nil {
+		// All fields of a Tool: encoding/json knows them, and parsing what it writes takes its escapes off. It would replace
+		// invalid UTF-8.
+		raw, err := json.Marshal(p.Absent)
+		n, bad := jsonval.ParseNested(raw, jsonval.LineDepth)
+		w.broken = w.broken || err != nil || bad != nil || toolFault(p.Absent) != nil
+		out.Members = append(out.Members, pair("absent", n))
+	}
+	if p.Fault != "" {
+		out.Members = append(out.Members, pair("fault", str(p.Fault)))
+	}
+	return out
+}
+
+// fault names the first part of a broken sample that has no place in a JSON text.
+func (w *messageWriter) fault(s *Sample) error {
+	var errs []error
+	for i := range s.Tools {
+		errs = append(errs, toolFault(&s.Tools[i]))
+	}
+	calls := func(list []Call) {
+		for _, c := range list {
+			errs = append(errs, textFault("call id", c.ID), textFault("tool name", c.Name), objectFault("arguments of "+c.Name, c.Arguments))
+		}
+	}
+	for _, m := range s.Messages {
+		errs = append(errs, textFault("role", string(m.Role)), textFault("content", m.Content), textFault("call id", m.CallID),
+			textFault("name", m.Name), textFault("template", m.Template))
+		calls(m.Calls)
+	}
+	errs = append(errs, textFault("id", s.ID), textFault("family", string(s.Family)),
+		textFault("ability", string(s.Ability)+string(s.SecondAbility)), textFault("source", s.Source), textFault("generator", s.Generator), textFault("license", strings.Join(licensesOf(s), " ")))
+	for _, e := range s.Evidence {
+		errs = append(errs, textFault("evidence", e.CallID+e.Path+string(e.Class)+e.Text))
+	}
+	if p := s.Plan; p != nil {
+		calls(p.Calls)
+		errs = append(errs, textFault("plan", strings.Join(p.Withheld, " ")+p.Fault))
+		if p.Absent != nil {
+			errs = append(errs, toolFault(p.Absent))
+		}
+	}
+	return cmp.Or(append(errs, errors.New("a text is not UTF-8"))...)
+}
+
+func textFault(what, s string) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("%s %q is not UTF-8", what, s)
+	}
+	return nil
+}
+
+func objectFault(what string, raw []byte) error {
+	if n, err := jsonval.Parse(raw); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	} else if n.Kind != jsonval.Object {
+		return fmt.Errorf("%s: want a JSON object, got %s", what, n.Kind)
+	}
+	return nil
+}
+
+func toolFault(t *Tool) error {
+	texts := strings.Join(append([]string{t.ID, t.Original, t.Title, t.Group, t.License, t.Origin.Kind, t.Origin.Locator}, t.Lossy...), " ")
+	err := cmp.Or(textFault("tool name", t.Name), textFault("description", t.Description), objectFault("parameters of "+t.Name, t.Parameters),
+		textFault("tool "+t.Name, texts))
+	if err == nil && len(t.Returns) > 0 {
+		_, err = jsonval.Parse(t.Returns)
+	}
+	return err
 }
 
 // OfferText is the content of a system message that offers more tools in the middle of a conversation: one line of
 // prose, then one line of JSON a tool with name, description and parameters. [ReadMessages] finds the tools again in it.
 func OfferText(tools []Tool) string {
 	w := messageWriter{}
-	dst := []byte(offerLine)
-	for _, t := range tools {
-		dst = append(dst, '\n')
-		dst = w.tool(dst, t)
-	}
-	return string(dst)
+	return string(w.offer(nil, tools))
 }
 
 const offerLine = "From now on these tools can be called as well:"
+
+func (w *messageWriter) offer(dst []byte, tools []Tool) []byte {
+	dst = append(dst, offerLine...)
+	for i := range tools {
+		dst = w.tool(append(dst, '\n'), &tools[i])
+	}
+	return dst
+}

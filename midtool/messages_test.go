@@ -43,7 +43,7 @@ func TestWriteMessages(t *testing.T) {
 		o            MessageOptions
 		want, reason string
 	}{
-		{MessageOptions{}, "{" + head + `{"b":"<日本>","a":[1,2.5]}` + tail + "}\n", "spec 3.15 item 2; faults 11 and 12: raw at every depth"},
+		{MessageOptions{}, "{" + head + `{"b":"<日本>","a":[1,2.5]}` + tail + "}\n", "raw at every depth"},
 		{MessageOptions{StringArguments: true}, "{" + head + `"{\"b\": \"<日本>\", \"a\": [1, 2.5]}"` + tail + "}\n", "a string holds the display form"},
 		{MessageOptions{Meta: true}, `{"id":"s1",` + head + `{"b":"<日本>","a":[1,2.5]}` + tail +
 			`,"meta":{"family":"single","ability":"grounding","licenses":["MIT"],"evidence":[{"call_id":"call_0001","path":"/b","class":"enum_default","text":"<日本>"}]}}` + "\n", "ours"},
@@ -72,11 +72,16 @@ func TestWriteMessagesErrors(t *testing.T) {
 		{"arguments", func(s *Sample) { s.Messages[2].Calls[0].Arguments = []byte(`[1]`) }, "arguments of get_forecast: want a JSON object, got list"},
 		{"parameters", func(s *Sample) { s.Tools[1].Parameters = nil }, "parameters of send_mail"},
 		{"name", func(s *Sample) { s.Tools[1].Name = "\xff" }, "tool name"},
+		{"meta", func(s *Sample) { s.Source = "\xff" }, "source"},
+		{"template", func(s *Sample) { s.Messages[1].Template = "\xff" }, "template"},
+		{"planned", func(s *Sample) { s.Plan = &Plan{Calls: []Call{{Name: "f", Arguments: []byte(`5`)}}} }, "arguments of f: want a JSON object, got number"},
+		{"absent", func(s *Sample) { s.Plan = &Plan{Absent: &Tool{Name: "f"}} }, "parameters of f"},
+		{"absent group", func(s *Sample) { s.Plan = &Plan{Absent: &Tool{Name: "f", Parameters: []byte(`{}`), Group: "\xff"}} }, "tool f"},
 	} {
 		bad := clean()
 		tt.plant(&bad)
 		var b bytes.Buffer
-		err := WriteMessages(&b, []Sample{clean(), bad}, nil)
+		err := WriteMessages(&b, []Sample{clean(), bad}, &MessageOptions{Meta: true})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "sample 1") || strings.Count(b.String(), "\n") != 1 {
 			t.Errorf("%s: %v, %d lines", tt.name, err, strings.Count(b.String(), "\n"))
 		}
@@ -92,33 +97,60 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errDisk }
 
-// P14: read(write(s)) = s on arbitrary Unicode, with every option.
+// What is written reads back equal: on arbitrary Unicode, with every option.
 func TestMessagesRoundTrip(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"😀", "日本語", "a\u2028b\u2029", "<tool_call>&", "### User\n", "\x00\x1f\x7f", `\u003c`, ""}))
 	object := func(t *rapid.T, label string) json.RawMessage {
 		return json.RawMessage(marshal(rapid.MapOfN(text, anyValue(2), 0, 3).AsAny().Draw(t, label)))
 	}
+	anyTool := func(t *rapid.T) Tool {
+		tool := Tool{Name: text.Filter(func(s string) bool { return s != "" }).Draw(t, "name"), Description: text.Draw(t, "description"), Parameters: object(t, "parameters")}
+		params, _ := jsonval.Parse(tool.Parameters)
+		tool.ID = toolID(tool.Name, tool.Description, params)
+		return tool
+	}
+	anyCalls := func(t *rapid.T) (calls []Call) {
+		for range rapid.IntRange(0, 2).Draw(t, "calls") {
+			calls = append(calls, Call{ID: text.Draw(t, "id"), Name: text.Draw(t, "call"), Arguments: object(t, "arguments")})
+		}
+		return calls
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var s Sample
+		o := MessageOptions{StringArguments: rapid.Bool().Draw(t, "string"), Meta: rapid.Bool().Draw(t, "meta")}
 		for range rapid.IntRange(0, 3).Draw(t, "tools") {
-			tool := Tool{Name: text.Filter(func(s string) bool { return s != "" }).Draw(t, "name"), Description: text.Draw(t, "description"), Parameters: object(t, "parameters")}
-			params, _ := jsonval.Parse(tool.Parameters)
-			tool.ID = toolID(tool.Name, tool.Description, params)
-			s.Tools = append(s.Tools, tool)
+			s.Tools = append(s.Tools, anyTool(t))
 		}
 		for range rapid.IntRange(1, 4).Draw(t, "messages") {
 			m := Message{Role: rapid.SampledFrom([]Role{RoleSystem, RoleUser, RoleAssistant, RoleTool}).Draw(t, "role"), Content: text.Draw(t, "content"),
-				CallID: text.Draw(t, "call id"), Name: text.Draw(t, "tool name")}
-			for range rapid.IntRange(0, 2).Draw(t, "calls") {
-				m.Calls = append(m.Calls, Call{ID: text.Draw(t, "id"), Name: text.Draw(t, "call"), Arguments: object(t, "arguments")})
+				CallID: text.Draw(t, "call id"), Name: text.Draw(t, "tool name"), Calls: anyCalls(t)}
+			if m.Role == RoleSystem && rapid.Bool().Draw(t, "offers") {
+				m.Offers = []Tool{anyTool(t), anyTool(t)}[:rapid.IntRange(1, 2).Draw(t, "offered")]
+				m.Content = OfferText(m.Offers)
+			}
+			if o.Meta {
+				m.Untrained = rapid.Bool().Draw(t, "untrained")
+				m.Template = text.Draw(t, "template")
 			}
 			s.Messages = append(s.Messages, m)
 		}
-		o := MessageOptions{StringArguments: rapid.Bool().Draw(t, "string"), Meta: rapid.Bool().Draw(t, "meta")}
 		if o.Meta {
 			s.ID, s.Family, s.Ability = text.Draw(t, "id"), Family(text.Draw(t, "family")), Ability(text.Draw(t, "ability"))
+			s.SecondAbility, s.Source, s.Generator = Ability(text.Draw(t, "second")), text.Draw(t, "source"), text.Draw(t, "generator")
 			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
 				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), EvidenceLiteral, text.Draw(t, "text")})
+			}
+			if rapid.Bool().Draw(t, "plan") {
+				s.Plan = &Plan{Calls: anyCalls(t), Fault: text.Draw(t, "fault")}
+				for range rapid.IntRange(0, 2).Draw(t, "withheld") {
+					s.Plan.Withheld = append(s.Plan.Withheld, text.Draw(t, "pointer"))
+				}
+				if rapid.Bool().Draw(t, "absent") {
+					absent := anyTool(t)
+					absent.Original, absent.Group, absent.License, absent.ReadOnly = text.Draw(t, "original"), text.Draw(t, "group"), text.Draw(t, "license"), true
+					absent.Origin, absent.Returns, absent.Lossy = Origin{Kind: "mcp", Locator: text.Draw(t, "locator"), Line: 3}, object(t, "returns"), []string{"wrapped"}
+					s.Plan.Absent = &absent
+				}
 			}
 		}
 		var b bytes.Buffer
@@ -155,7 +187,18 @@ func TestReadMessagesErrors(t *testing.T) {
 	const ok = `{"messages":[{"role":"user","content":"Hi."}]}` + "\n"
 	for _, tt := range []struct{ line, rule string }{
 		{`{`, "expected a key"}, {`[]`, `no "messages"`}, {`{"messages":{}}`, `"messages": want list, got object`}, {`{"messages":[5]}`, `unknown role ""`},
-		{`{"messages":[{"role":"function","content":"x"}]}`, `unknown role "function"`}, {`{"messages":[{"role":"user","content":["x"]}]}`, `"content": want string`},
+		{`{"messages":[{"role":"observation","content":"x"}]}`, `unknown role "observation"`}, {`{"messages":[{"role":"user","content":5}]}`, `"content": want string`},
+		{`{"messages":[{"role":"user","content":["x"]}]}`, `part 0: want object, got string`},
+		{`{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url"}]}]}`, `part 1 is of type "image_url"`},
+		{`{"messages":[{"role":"user","content":[{"type":"text","text":["a"]}]}]}`, `"text": want string`},
+		{`{"messages":[{"role":"assistant","function_call":"f"}]}`, `"function_call": want object`},
+		{`{"messages":[{"role":"assistant","tool_calls":{"a":1}}]}`, `"tool_calls": want list`},
+		{`{"messages":[],"meta":{"untrained":[0]}}`, `"untrained": want positions`}, {`{"messages":[{"role":"user"}],"meta":{"untrained":["0"]}}`, `"untrained": want positions`},
+		{`{"messages":[],"meta":{"templates":["a"]}}`, `"templates": want one string a message`},
+		{`{"messages":[{"role":"user"}],"meta":{"templates":[1]}}`, `"templates": want one string a message`},
+		{`{"messages":[],"meta":{"plan":[]}}`, `"plan": want object`}, {`{"messages":[],"meta":{"plan":{"withheld":[1]}}}`, `"withheld": want strings`},
+		{`{"messages":[],"meta":{"plan":{"absent":{"name":5}}}}`, `"absent"`}, {`{"messages":[],"meta":{"plan":{"absent":{"name":"f","parameters":[]}}}}`, `"absent": parameters of f`},
+		{`{"messages":[],"meta":{"plan":{"calls":[{"name":"f","arguments":[1]}]}}}`, `arguments of "f": want an object`},
 		{`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{'a':1}"}}]}]}`, `arguments of "f"`},
 		{`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":[1]}}]}]}`, `arguments of "f": want an object`},
 		{`{"messages":[],"tools":[{"type":"function"}]}`, "a tool has no name"}, {`{"messages":[],"tools":[{"function":{"name":"f","parameters":"{}"}}]}`, `"parameters": want object`},
@@ -166,9 +209,45 @@ func TestReadMessagesErrors(t *testing.T) {
 			t.Errorf("%s: %v after %d samples, want %q", tt.line, err, len(got), tt.rule)
 		}
 	}
-	got, err := readBack([]byte(`{"messages":[{"role":"assistant","content":null}],"tools":null,"extra":1}`))
-	if err != nil || len(got) != 1 {
-		t.Errorf("null content: %v, %v", got, err)
+}
+
+// Conversations as agents record them.
+func TestReadMessagesInTheWild(t *testing.T) {
+	hi := Message{Role: RoleUser, Content: "Hi."}
+	call := func(id, args string) Message {
+		return Message{Role: RoleAssistant, Calls: []Call{{ID: id, Name: "f", Arguments: []byte(args)}}}
+	}
+	f := Tool{Name: "f", Description: "Does it.", Parameters: []byte(`{"type":"object"}`)}
+	params, _ := jsonval.Parse(f.Parameters)
+	f.ID = toolID(f.Name, f.Description, params)
+	bare := Tool{Name: "f", Parameters: []byte(`{}`), ID: toolID("f", "", jsonval.NewObject())}
+	for _, tt := range []struct {
+		line   string
+		want   Sample
+		reason string
+	}{
+		{`{"messages":[{"role":"assistant","content":null}],"tools":null,"extra":1}`, Sample{Messages: []Message{{Role: RoleAssistant}}}, "null is no text"},
+		{`{"messages":[{"role":"developer","content":"Be brief."}]}`, Sample{Messages: []Message{{Role: RoleSystem, Content: "Be brief."}}}, "the newer name of system"},
+		{`{"messages":[{"role":"user","content":[{"type":"text","text":"Hi."},{"type":"text","text":"You."}]}]}`,
+			Sample{Messages: []Message{{Role: RoleUser, Content: "Hi.\nYou."}}}, "parts"},
+		{`{"messages":[{"role":"user","content":[]}]}`, Sample{Messages: []Message{{Role: RoleUser}}}, "no parts"},
+		{`{"messages":[{"role":"user","content":"Hi.","tool_calls":null,"name":null,"function_call":null}]}`, Sample{Messages: []Message{hi}}, "null is absent"},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"a\": 1}"}}]}]}`, Sample{Messages: []Message{call("c", `{"a":1}`)}}, "a string"},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":""}}]}]}`, Sample{Messages: []Message{call("c", `{}`)}}, "an empty string"},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}]}`, Sample{Messages: []Message{call("c", `{}`)}}, "no arguments"},
+		{`{"messages":[{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"5"}]}`,
+			Sample{Messages: []Message{call("", `{}`), {Role: RoleTool, Name: "f", Content: "5"}}}, "before there were ids"},
+		{`{"messages":[],"tools":[{"name":"f","description":"Does it.","parameters":{"type":"object"}},{"type":"function","name":"f"}]}`,
+			Sample{Tools: []Tool{f, bare}}, "without the function around"},
+		{`{"messages":[{"role":"system","content":"` + offerLine + `\n{\"name\":\"f\"}"}]}`,
+			Sample{Messages: []Message{{Role: RoleSystem, Content: offerLine + "\n" + `{"name":"f"}`}}}, "not as it would be written: an ordinary text"},
+		{`{"messages":[{"role":"user","content":` + toJSON(OfferText([]Tool{f})) + `}]}`,
+			Sample{Messages: []Message{{Role: RoleUser, Content: OfferText([]Tool{f})}}}, "a user offers nothing"},
+	} {
+		got, err := readBack([]byte(tt.line))
+		if diff := cmp.Diff([]Sample{tt.want}, got); diff != "" || err != nil || tt.reason == "" {
+			t.Errorf("%s (%s): %v (-want +got):\n%s", tt.line, tt.reason, err, diff)
+		}
 	}
 }
 
@@ -180,6 +259,16 @@ func FuzzReadMessages(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add([]byte(`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"function":{"arguments":"{}"}}]}],"tools":[{"function":{"name":"x"}}]}`))
+	late := clean()
+	late.Messages[0] = Message{Role: RoleSystem, Content: OfferText(lateTools()), Offers: lateTools()}
+	late.Messages[2].Untrained, late.Messages[1].Template = true, "{request}"
+	late.Plan = &Plan{Calls: late.Messages[2].Calls, Withheld: []string{"/city"}, Absent: &late.Tools[0], Fault: "timeout"}
+	b.Reset()
+	if err := WriteMessages(&b, []Sample{late}, &MessageOptions{Meta: true}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(`{"messages":[{"role":"function","content":[{"type":"text","text":"a"}]},{"role":"developer","function_call":{"name":"f","arguments":""}}],"tools":[{"name":"x"}],"meta":{"plan":{"absent":{"name":"f","parameters":{},"lossy":[],"returns":null}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		samples, _ := readBack(data)
 		var b bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,20 +46,25 @@ func (r *Rejection) Error() string {
 	return s
 }
 
-// Normalize returns the tool with its Parameters and Returns in one dialect of JSON Schema, its ID and its Lossy
-// steps. It walks schema positions only and never replaces text, so that a parameter named "type" or a description
-// with the word "date" stays as it is. In order:
+// Normalize returns the tool with its Parameters and Returns in one dialect of JSON Schema, its ID, its Lossy steps,
+// and a usual spelling of a common License as its SPDX identifier ("The MIT License" as "MIT"; others stay). It walks
+// schema positions only and never replaces text, so that a parameter named "type" or a description with the word "date"
+// stays as it is. In order:
 //
-//   - type words of other languages become JSON types (int32, List[str], Dict[str,int], Optional[T], "string,
-//     optional"; date and datetime become strings with a format); an unknown word is removed;
-//   - parameters null or {} become an object without properties; a top-level union of objects becomes one object, a
-//     reference is put in its place, and any other top level becomes the required property "value";
+//   - type words of other languages become JSON types (int32, List[str], Map<str,int>, Optional[T], "int | None",
+//     "string, optional"; date and datetime become strings with a format; "any" is no type); an unknown word is removed;
+//   - parameters null or {} become an object without properties, and a bare map of names to schemas its properties; a
+//     top-level union of objects becomes one object, a reference is put in its place, and any other top level becomes
+//     the required property "value";
 //   - a property whose schema is no schema is dropped, true becomes {}, and keywords of the wrong kind are dropped;
-//   - "nullable" becomes the type "null", and boolean exclusive bounds of draft 4 become numbers;
+//   - "nullable" becomes the type "null", boolean exclusive bounds and item lists of draft 4 become numbers and
+//     "prefixItems", and "required": true of draft 3 becomes an entry in the list of the parent;
 //   - an array without an item schema gets "items": {}; "required" names existing properties only; a default of the
 //     wrong type and equal enum members go; "$schema" goes.
 //
-// Steps that change what the schema accepts are appended to Lossy. Key order is kept. Normalize is idempotent. The ID
+// Steps that change what the schema accepts, or guess what it means, are appended to Lossy: unknown_type:WORD,
+// type_dropped, keyword_dropped:KEYWORD, property_dropped:NAME, required_dropped:NAME, default_dropped, items_added,
+// property_map, top_union_merged, top_union_dropped, top_type, wrapped, returns_dropped:REASON. Key order is kept. Normalize is idempotent. The ID
 // is "t_" and the first 16 hex digits of SHA-256 over the canonical JSON of [name, description, parameters]: keys sorted
 // by their UTF-8 bytes, no spaces, only the quote, the backslash and control characters escaped, integers as they are
 // and other numbers in the shortest float64 form that keeps a point or an exponent.
@@ -72,8 +78,11 @@ func Normalize(t Tool) (Tool, error) {
 	switch {
 	case t.Name == "":
 		return reject("no_name", "")
-	case !utf8.ValidString(t.Name) || !utf8.ValidString(t.Description) || !utf8.ValidString(t.Title):
-		return reject("invalid_utf8", "in name, title or description")
+	}
+	for _, text := range []string{t.Name, t.Original, t.Title, t.Description, t.Group, t.License, t.LicenseFrom} {
+		if !utf8.ValidString(text) {
+			return reject("invalid_utf8", strconv.QuoteToASCII(text))
+		}
 	}
 	z := normalizer{lossy: slices.Clone(t.Lossy)}
 	params, err := z.document(t.Parameters, true)
@@ -90,6 +99,7 @@ func Normalize(t Tool) (Tool, error) {
 		}
 	}
 	t.Lossy = z.lossy
+	t.License = spdx(t.License)
 	t.ID = toolID(t.Name, t.Description, params)
 	return t, nil
 }
@@ -106,19 +116,19 @@ func (z *normalizer) loss(step string) { z.lossy = append(z.lossy, step) }
 
 // document normalizes one schema document; arguments asks for an object at the top.
 func (z *normalizer) document(raw []byte, arguments bool) (jsonval.Value, *schema.Error) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == "true" {
 		raw = []byte("{}")
 	}
-	root, err := jsonval.Parse(raw)
-	switch {
-	case err != nil && strings.Contains(err.Error(), "nested deeper"):
-		return jsonval.Value{}, &schema.Error{Reason: "too_deep", Detail: err.Error()}
-	case err != nil:
-		return jsonval.Value{}, &schema.Error{Reason: "bad_schema", Detail: err.Error()}
-	case root.Kind == jsonval.Null, root.Kind == jsonval.Bool && root.Text == "true":
-		root = jsonval.NewObject()
-	case root.Kind != jsonval.Object:
-		return jsonval.Value{}, &schema.Error{Reason: "bad_schema", Detail: "want a schema object, got " + root.Kind.String()}
+	root, err := schema.ParseSchema(raw)
+	if err != nil {
+		return root, err
+	}
+	if root.Kind == jsonval.Bool && root.Text == "false" {
+		return root, &schema.Error{Reason: "bad_schema", Detail: "the schema false accepts nothing"}
+	}
+	if arguments && isPropertyMap(&root) {
+		root = jsonval.NewObject(jsonval.Pair("type", jsonval.NewString("object")), jsonval.Pair("properties", root))
+		z.loss("property_map")
 	}
 	z.schema(&root)
 	if arguments {
@@ -138,23 +148,17 @@ func (z *normalizer) document(raw []byte, arguments bool) (jsonval.Value, *schem
 // schema normalizes one schema object in place and reports whether its type word said that the property is optional.
 func (z *normalizer) schema(n *jsonval.Value) (optional bool) {
 	n.Remove("$schema")
-	z.draft4(n)
+	draft4(n)
 	z.keywords(n)
+	liftRequired(n)
 	optional = z.types(n)
 	z.children(n)
 	z.objects(n)
 	z.arrays(n)
 	if e := n.Get("enum"); e != nil {
-		seen := make(jsonval.Set)
-		e.List = slices.DeleteFunc(slices.Clone(e.List), func(v jsonval.Value) bool { return !seen.Add(v) })
+		e.List = distinct(e.List)
 	}
-	if v := n.Get("nullable"); v != nil {
-		on := v.Kind == jsonval.Bool && v.Text == "true"
-		n.Remove("nullable")
-		if on {
-			*n = nullable(*n)
-		}
-	}
+	applyNullable(n)
 	if d := n.Get("default"); d != nil && !schema.TypesOf(n).Accepts(d) {
 		n.Remove("default")
 		z.loss("default_dropped")
@@ -162,8 +166,41 @@ func (z *normalizer) schema(n *jsonval.Value) (optional bool) {
 	return optional
 }
 
-// draft4 turns boolean exclusive bounds into numbers.
-func (z *normalizer) draft4(n *jsonval.Value) {
+// isPropertyMap recognizes the bare properties of an object, as some data sets have them in place of its schema: every
+// member is a schema that says something, and none is a keyword that would have an object for its value.
+func isPropertyMap(n *jsonval.Value) bool {
+	return len(n.Members) > 0 && !slices.ContainsFunc(n.Members, func(m jsonval.Member) bool {
+		switch m.Key {
+		case "properties", "patternProperties", "additionalProperties", "propertyNames", "$defs", "definitions", "items", "not", "if", "then",
+			"else", "contains", "const", "default", "example", "dependencies", "dependentSchemas":
+			return true
+		}
+		return m.Value.Get("type") == nil && m.Value.Get("description") == nil
+	})
+}
+
+// distinct keeps the first of equal values.
+func distinct(list []jsonval.Value) []jsonval.Value {
+	seen := make(jsonval.Set)
+	return slices.DeleteFunc(slices.Clone(list), func(v jsonval.Value) bool { return !seen.Add(v) })
+}
+
+// applyNullable replaces "nullable" by a type.
+func applyNullable(n *jsonval.Value) {
+	v := n.Get("nullable")
+	if v == nil {
+		return
+	}
+	on := v.Kind == jsonval.Bool && v.Text == "true"
+	n.Remove("nullable")
+	if on {
+		*n = nullable(*n)
+	}
+}
+
+// draft4 turns boolean exclusive bounds into numbers, and a list of items with the schema of those after it into
+// "prefixItems" and "items".
+func draft4(n *jsonval.Value) {
 	for _, k := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
 		x := n.Get(k[0])
 		if x == nil || x.Kind != jsonval.Bool {
@@ -176,29 +213,48 @@ func (z *normalizer) draft4(n *jsonval.Value) {
 			n.Remove(k[0])
 		}
 	}
+	if items := n.Get("items"); items != nil && items.Kind == jsonval.List && n.Get("prefixItems") == nil {
+		for i := range n.Members {
+			switch m := &n.Members[i]; m.Key {
+			case "items":
+				m.Key = "prefixItems"
+			case "additionalItems":
+				m.Key = "items"
+			}
+		}
+	}
 }
 
 // keywords drops keywords whose value is of the wrong kind: they would refuse everything or nothing, depending on the
-// reader.
+// reader. A null, and a list for a map that is empty, are how some languages write that there is none.
 func (z *normalizer) keywords(n *jsonval.Value) {
 	n.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m jsonval.Member) bool {
-		want, known := schema.KeywordKinds[m.Key]
-		bad := known && m.Value.Kind != want
-		switch {
-		case bad || !known:
-		case m.Key == "enum":
-			bad = len(m.Value.List) == 0
-		case m.Key == "multipleOf":
-			bad = jsonval.Sign(m.Value.Text) <= 0
-		case strings.HasSuffix(m.Key, "Length") || strings.HasSuffix(m.Key, "Items") && want == jsonval.Number:
-			_, ok := jsonval.Count(m.Value.Text)
-			bad = !ok
-		}
-		if bad && !schema.IsAnnotation(m.Key) {
+		bad := wrongKind(&m)
+		nothing := m.Value.Kind == jsonval.Null || m.Value.Kind == jsonval.List && len(m.Value.List) == 0 && schema.KeywordKinds[m.Key] == jsonval.Object
+		if bad && !nothing && !schema.IsAnnotation(m.Key) {
 			z.loss("keyword_dropped:" + m.Key)
 		}
 		return bad
 	})
+}
+
+// wrongKind holds for a keyword whose value no reader understands.
+func wrongKind(m *jsonval.Member) bool {
+	want, known := schema.KeywordKinds[m.Key]
+	switch {
+	case !known:
+		return false
+	case m.Value.Kind != want:
+		return true
+	case m.Key == "enum":
+		return len(m.Value.List) == 0
+	case m.Key == "multipleOf":
+		return jsonval.Sign(m.Value.Text) <= 0
+	case want == jsonval.Number && (strings.HasSuffix(m.Key, "Length") || strings.HasSuffix(m.Key, "Items") || strings.HasSuffix(m.Key, "Properties")):
+		_, ok := jsonval.Count(m.Value.Text)
+		return !ok
+	}
+	return false
 }
 
 // types rewrites the type keyword.
@@ -209,10 +265,8 @@ func (z *normalizer) types(n *jsonval.Value) (optional bool) {
 	}
 	switch t.Kind {
 	case jsonval.String:
-		word := t.Text
-		if head, tail, ok := cutLast(word, ","); ok && strings.EqualFold(strings.TrimSpace(tail), "optional") {
-			word, optional = head, true
-		}
+		var word string
+		word, optional = cutOptional(t.Text)
 		s, ok := typeSchema(word, 0)
 		if !ok {
 			z.loss("unknown_type:" + word)
@@ -303,13 +357,8 @@ func (z *normalizer) children(n *jsonval.Value) {
 				i--
 			}
 		case "items":
-			switch {
-			case m.Value.Kind == jsonval.Object:
+			if m.Value.Kind == jsonval.Object {
 				z.schema(&m.Value)
-			case m.Value.Kind == jsonval.List && n.Get("prefixItems") == nil:
-				// The tuple form of older drafts: keep the schemas, as prefixItems, and let arrays add the items.
-				m.Key = "prefixItems"
-				i--
 			}
 		}
 	}
@@ -342,11 +391,45 @@ func (z *normalizer) named(n *jsonval.Value, m *jsonval.Member) {
 	}
 }
 
+// liftRequired moves the "required" that properties of draft 3 have themselves to their parent.
+func liftRequired(n *jsonval.Value) {
+	props := n.Get("properties")
+	if props == nil {
+		return
+	}
+	var lifted []jsonval.Value
+	for i := range props.Members {
+		p := &props.Members[i]
+		r := p.Value.Get("required")
+		if !isBool(r) {
+			continue
+		}
+		if r.Text == "true" {
+			lifted = append(lifted, jsonval.NewString(p.Key))
+		}
+		p.Value.Members = slices.Clone(p.Value.Members)
+		p.Value.Remove("required")
+	}
+	if len(lifted) == 0 {
+		return
+	}
+	var list []jsonval.Value
+	if r := n.Get("required"); r != nil {
+		list = r.List
+	}
+	n.Set("required", jsonval.NewList(distinct(slices.Concat(list, lifted))...))
+}
+
 // objects gives an object its properties and trims "required".
 func (z *normalizer) objects(n *jsonval.Value) {
 	if jsonval.StringOf(n.Get("type")) == "object" && n.Get("properties") == nil {
 		n.Set("properties", jsonval.NewObject())
 	}
+	z.required(n)
+}
+
+// required trims "required" to the names of properties, each once.
+func (z *normalizer) required(n *jsonval.Value) {
 	r := n.Get("required")
 	if r == nil {
 		return
@@ -585,9 +668,10 @@ func eachRef(n *jsonval.Value, visit func(*jsonval.Value)) {
 	}
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+// cutOptional takes ", optional" off a type word.
+func cutOptional(word string) (string, bool) {
+	if i := strings.LastIndexByte(word, ','); i >= 0 && strings.EqualFold(strings.TrimSpace(word[i+1:]), "optional") {
+		return word[:i], true
 	}
-	return s, "", false
+	return word, false
 }

@@ -17,10 +17,11 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`        // JSON Schema of the arguments, an object schema
 	Returns     json.RawMessage `json:"returns,omitempty"` // JSON Schema of the result; nil means unknown
 	ReadOnly    bool            `json:"read_only,omitempty"`
-	Group       string          `json:"group,omitempty"` // server, API, folder or document that the tool belongs to
-	Origin      Origin          `json:"origin,omitzero"` // where it was read; never part of ID
-	License     string          `json:"license,omitempty"`
-	Lossy       []string        `json:"lossy,omitempty"` // repairs that changed the meaning of the schema, in order
+	Group       string          `json:"group,omitempty"`        // server, API, folder or document that the tool belongs to
+	Origin      Origin          `json:"origin,omitzero"`        // where it was read; never part of ID
+	License     string          `json:"license,omitempty"`      // SPDX identifier where the text is a usual spelling of one; else the text
+	LicenseFrom string          `json:"license_from,omitempty"` // the object that states it, for example "tool" or "server"; empty if unknown
+	Lossy       []string        `json:"lossy,omitempty"`        // repairs that changed the meaning of the schema, in order
 }
 
 // Origin says where a record came from.
@@ -28,6 +29,9 @@ type Origin struct {
 	Kind    string `json:"kind"`           // for example "mcp", "openai" or "server"
 	Locator string `json:"locator"`        // file name or address, as the caller gave it
 	Line    int    `json:"line,omitempty"` // 1-based line in the file; 0 means the whole file
+
+	Revision string `json:"revision,omitempty"` // version or commit of the file, as the caller gave it
+	SHA256   string `json:"sha256,omitempty"`   // of the record read there, in 64 hex digits; see [ToolsJSONL]
 }
 
 // A Source yields tools in a fixed order. After a non-nil error the sequence ends; stopping early releases

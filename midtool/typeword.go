@@ -28,12 +28,15 @@ var typeWords = func() map[string]string {
 }()
 
 // typeSchema turns a type word into schema members, in a fixed order. It understands T[], List[T], Dict[K,V],
-// Optional[T] and Union[A,B], nested to any depth that the reader allows. The second result is false for a word it
+// Optional[T], Union[A,B] and A | B, with angle brackets too, nested at most 16 deep. The second result is false for a word it
 // does not know.
 func typeSchema(word string, depth int) (jsonval.Value, bool) {
 	word = strings.TrimSpace(word)
 	if depth > 16 {
 		return jsonval.Value{}, false
+	}
+	if strings.ContainsAny(word, "<>") {
+		word = strings.ReplaceAll(strings.ReplaceAll(word, "<", "["), ">", "]")
 	}
 	if t, ok := typeWords[strings.ToLower(word)]; ok {
 		s := jsonval.NewObject()
@@ -50,6 +53,10 @@ func typeSchema(word string, depth int) (jsonval.Value, bool) {
 		}
 		return s, true
 	}
+	if alternatives := splitOutside(word, '|'); len(alternatives) > 1 {
+		branches, ok := typeSchemas(alternatives, depth)
+		return jsonval.NewObject(jsonval.Pair("anyOf", jsonval.NewList(branches...))), ok
+	}
 	if inner, ok := strings.CutSuffix(word, "[]"); ok {
 		items, ok := typeSchema(inner, depth+1)
 		return jsonval.NewObject(jsonval.Pair("type", jsonval.NewString("array")), jsonval.Pair("items", items)), ok
@@ -58,13 +65,9 @@ func typeSchema(word string, depth int) (jsonval.Value, bool) {
 	if !ok || !strings.HasSuffix(rest, "]") {
 		return jsonval.Value{}, false
 	}
-	var args []jsonval.Value
-	for _, a := range splitArguments(strings.TrimSuffix(rest, "]")) {
-		s, ok := typeSchema(a, depth+1)
-		if !ok {
-			return jsonval.Value{}, false
-		}
-		args = append(args, s)
+	args, ok := typeSchemas(splitOutside(strings.TrimSuffix(rest, "]"), ','), depth)
+	if !ok {
+		return jsonval.Value{}, false
 	}
 	head = strings.ToLower(strings.TrimSpace(head))
 	switch {
@@ -90,8 +93,21 @@ func typeSchema(word string, depth int) (jsonval.Value, bool) {
 	return jsonval.Value{}, false
 }
 
-// splitArguments cuts at the commas outside brackets.
-func splitArguments(s string) []string {
+// typeSchemas reads the words inside another.
+func typeSchemas(words []string, depth int) ([]jsonval.Value, bool) {
+	var out []jsonval.Value
+	for _, w := range words {
+		s, ok := typeSchema(w, depth+1)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// splitOutside cuts at the separators outside brackets.
+func splitOutside(s string, separator byte) []string {
 	var out []string
 	depth, from := 0, 0
 	for i := range len(s) {
@@ -100,7 +116,7 @@ func splitArguments(s string) []string {
 			depth++
 		case ']':
 			depth--
-		case ',':
+		case separator:
 			if depth == 0 {
 				out = append(out, s[from:i])
 				from = i + 1

@@ -1,6 +1,8 @@
 package midtool
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,326 +17,599 @@ import (
 // A Violation is one fault of a [Sample].
 type Violation struct {
 	Rule   string // one of the rules of [Validate]
-	Path   string // JSON Pointer into the sample, such as /messages/1/calls/0/arguments/city
-	Detail string // what was found
+	Path   string // JSON Pointer into the sample, such as /messages/1/calls/0/arguments/city; empty for the whole
+	Detail string // what was found, at most 300 bytes
 }
 
 // String gives rule, place and detail.
 func (v Violation) String() string { return v.Rule + " at " + v.Path + ": " + v.Detail }
 
 // The rules in the order in which they are reported.
-var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_turn", "unknown_tool", "bad_arguments", "missing_required",
-	"unexpected_argument", "schema", "response", "truncated", "ungrounded", "leak", "blank_call"}
+var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_turn", "unknown_tool", "bad_arguments",
+	"missing_required", "unexpected_argument", "schema", "response", "truncated", "ungrounded", "leak", "blank_call", "contradiction",
+	"window", "untrained", "proof", "marker"}
 
 // Validate lists everything that is wrong with a sample, by rule and then by place; a sound sample gives nil. It
-// trusts nothing that the sample says about itself: evidence is found again. MidTool names turn order, schema
-// grounding, required arguments and the consistency of tool responses (arXiv:2608.20314); the exact list is ours:
+// trusts nothing that the sample says about itself: evidence is found again. It is the Check of a zero [Checker]. MidTool
+// names turn order, schema grounding, required arguments and the consistency of tool responses (arXiv:2608.20314); the
+// exact list is ours:
 //
-//   - invalid_utf8: a text is not UTF-8. name: an offered name is outside [A-Za-z0-9_-]{1,64} or occurs twice.
-//     bad_schema: the schema of a called tool cannot be read.
+//   - invalid_utf8: a text is not UTF-8. name: an offered name is outside [A-Za-z0-9_-]{1,64} or occurs twice, counting
+//     the tools that messages offer. bad_schema: a schema of a called tool cannot be read.
 //   - turn_order: system messages may stand anywhere but before the results of a call; the first other message is of
-//     the user; the assistant follows the user or a result; results follow their calls at once; the user follows a
-//     finished answer; the last message is of the assistant, without calls.
+//     the user; the assistant follows the user, a result or the offer of more tools; results follow their calls at once; the user follows a
+//     finished answer; the last message is of the assistant, without calls. Only system messages offer tools, only those of
+//     the assistant are untrained.
 //   - empty_turn: a message without content or calls.
-//   - unknown_tool: a called name is not offered. bad_arguments: the arguments are no JSON object.
+//   - unknown_tool: a called name is not offered yet, or a message does not show the tools that it offers.
+//     bad_arguments: the arguments are no JSON object.
 //   - missing_required, unexpected_argument: by name, at the top level; an argument that is not a property is
 //     unexpected unless additionalProperties is true or a schema. schema: any other value that breaks its schema. A
 //     pattern outside Go's syntax is skipped.
-//   - response: results that do not answer the calls one by one, that break the tool's result schema without
-//     reporting an error, or that differ for equal calls with only reading calls between.
+//   - response: results that do not answer the calls one by one, a call id used twice, results that break the tool's
+//     result schema without reporting an error, or that differ for equal calls with only reading calls between and no
+//     error among the two. A mistake that is shown (Untrained) has errors for results.
 //   - truncated: a result ends in "..." or "…", or starts like JSON and is none.
 //   - ungrounded: an argument supported by nothing that came before it (see [EvidenceClass]).
 //   - leak: a user message names an offered tool or its group, both of two words or more, has a template slot left,
 //     has fewer than 3 or more than 400 words, or does not end as a sentence.
 //   - blank_call: a required string argument is blank.
+//   - contradiction: the calls are not those of the Plan, in order. window: more tokens than a [Checker] allows.
+//     untrained: no message of the assistant is trained.
+//   - proof: the sample does not show what makes its Family. An empty Family needs no proof; an unknown one has none.
+//   - marker: a content, or a text in the arguments of a call, contains a control marker of a [Checker].
+//
+// The arguments of an untrained message may miss, break or invent what they like. The families are proven so:
+//
+//   - single: exactly one call. parallel: the first message of the assistant has two calls or more, no two of them equal,
+//     and no other message has any. no_call: no calls.
+//   - sequential: one user message, and calls in several messages, each later one with an argument that an earlier result
+//     has and no text.
+//   - multi_turn: calls after two user messages or more, and in a later turn an argument that an earlier turn has in a
+//     user's words or a result, and the last user message has not.
+//   - missing_info: the assistant first answers without calls, and calls after the second user message. That message has
+//     the withheld arguments of the Plan, of the tool's required ones (without a Plan at least one such argument), and
+//     nothing before it has them: no text, no result, no default, const or enum of one, and no other offered tool that
+//     feeds the parameter ([Dependencies]).
+//   - missing_function: the assistant answers without calls before more tools are offered, and calls one of these
+//     afterwards (the Absent one of the Plan, if named). No tool offered from the start has the verb class and noun of that one.
+//   - irrelevance: no calls. With an Absent tool in the Plan: it is not offered, nor one of its verb class and noun, nor
+//     one whose description has more than half of the content words of its own.
+//   - recovery: a result reports an error, and afterwards a call of the same tool succeeds or the last message has the
+//     error's message verbatim.
 func Validate(s Sample) []Violation {
-	v := validator{sample: &s}
-	v.run()
-	return v.found
+	var c Checker
+	f, err := c.Check(context.Background(), &s)
+	if err != nil {
+		panic(err) // nothing is configured that could fail
+	}
+	return f.Violations
 }
 
-func (v *validator) run() {
-	v.tools, v.schemas, v.answers = make(map[string]int), make(map[int]*schema.Schema), make(map[string]string)
-	v.offered()
-	v.order()
-	v.conversation()
-	slices.SortStableFunc(v.found, func(a, b Violation) int { return slices.Index(rules, a.Rule) - slices.Index(rules, b.Rule) })
-}
-
+// A validator holds the state of one check.
 type validator struct {
+	checker *Checker
 	sample  *Sample
-	tools   map[string]int // by exported name
-	schemas map[int]*schema.Schema
+	offers  []offer
+	tools   map[string]int // positions in offers, by exported name
+	calls   []call         // of all messages, in order
+	ids     map[string]bool
 	scene   scene
-	answers map[string]string // of calls by name and arguments, since the last call that may change something
-	found   []Violation
+	answers map[string]*call // last calls with a result by name and arguments
+	epoch   int              // number of calls so far that may have changed something
 
+	found    []Violation
 	evidence []Evidence
+	buf      []byte
+	words    []string // room for those of a text
+	work     int      // bytes looked at by searches
+}
+
+// An offer is a tool with the message that offers it, -1 for those offered from the start.
+type offer struct {
+	tool    *Tool
+	facts   *toolFacts
+	message int
+	index   int
+}
+
+func (o *offer) path() string {
+	if o.message < 0 {
+		return "/tools/" + strconv.Itoa(o.index)
+	}
+	return messagePath(o.message) + "/offers/" + strconv.Itoa(o.index)
+}
+
+// A call is one use of a tool with what became of it.
+type call struct {
+	call    *Call
+	message int // where it stands
+	index   int // among the calls of its message
+	args    jsonval.Value
+	object  bool // args is an object
+	tool    int  // position in offers of the called tool; -1 if it is not offered
+	result  int  // message that answers it; -1 if none
+	value   jsonval.Value
+	failed  bool   // the result reports an error
+	fed     bool   // an argument comes from an earlier result
+	epoch   int    // of the validator when it was answered
+	form    string // canonical arguments, once asked for
+}
+
+// canonical is equal for equal arguments.
+func (c *call) canonical() string {
+	if c.form == "" {
+		c.form = c.args.Encode(jsonval.Canonical)
+	}
+	return c.form
+}
+
+func (c *call) path() string {
+	return messagePath(c.message) + "/calls/" + strconv.Itoa(c.index)
+}
+
+func messagePath(i int) string { return "/messages/" + strconv.Itoa(i) }
+
+// Buffers of more elements are not kept for the next sample.
+const maxKept = 512
+
+func (v *validator) start(c *Checker, s *Sample) {
+	old := *v // as done has left it
+	*v = validator{checker: c, sample: s, tools: old.tools, ids: old.ids, answers: old.answers,
+		scene: old.scene, words: old.words[:0], offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
+	if v.tools == nil || len(v.tools) > maxKept {
+		v.tools = make(map[string]int)
+	}
+	if v.ids == nil || len(v.ids) > maxKept {
+		v.ids = make(map[string]bool)
+	}
+	if v.answers == nil || len(v.answers) > maxKept {
+		v.answers = make(map[string]*call)
+	}
+	clear(v.tools)
+	clear(v.ids)
+	clear(v.answers)
+}
+
+// done lets go of the sample, and of buffers that a large one needed.
+func (v *validator) done() {
+	v.sample, v.found, v.scene = nil, nil, v.scene.again()
+	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept || cap(v.words) > maxKept || cap(v.buf) > 1024*maxKept {
+		*v = validator{}
+		return
+	}
+	clear(v.offers)
+	clear(v.calls)
+	clear(v.evidence)
+	clear(v.answers)
+	clear(v.words)
 }
 
 func (v *validator) fault(rule, path, format string, args ...any) {
-	v.found = append(v.found, Violation{rule, path, fmt.Sprintf(format, args...)})
-}
-
-func (v *validator) utf8(path, text string) {
-	if !utf8.ValidString(text) {
-		v.fault("invalid_utf8", path, "not UTF-8")
+	if slices.Contains(v.checker.Skip, rule) {
+		return
 	}
+	detail := fmt.Sprintf(format, args...)
+	if len(detail) > 300 {
+		detail = strings.ToValidUTF8(detail[:297], "") + "…"
+	}
+	v.found = append(v.found, Violation{rule, path, detail})
 }
 
-func (v *validator) offered() {
-	for i, t := range v.sample.Tools {
-		path := "/tools/" + strconv.Itoa(i)
-		if !names.Exportable(t.Name) {
-			v.fault("name", path+"/name", "%q does not match [A-Za-z0-9_-]{1,64}", t.Name)
+// sorted brings the violations into the order of the rules and of the messages.
+func (v *validator) sorted() []Violation {
+	message := func(path string) int {
+		rest, ok := strings.CutPrefix(path, "/messages/")
+		if !ok {
+			return -1
 		}
-		if _, twice := v.tools[t.Name]; twice {
-			v.fault("name", path+"/name", "%q is offered twice", t.Name)
+		number, _, _ := strings.Cut(rest, "/")
+		i, _ := strconv.Atoi(number)
+		return i
+	}
+	slices.SortStableFunc(v.found, func(a, b Violation) int {
+		return cmp.Or(slices.Index(rules, a.Rule)-slices.Index(rules, b.Rule), message(a.Path)-message(b.Path))
+	})
+	return v.found
+}
+
+// maxWork bounds the bytes that the searches in one sample look at; a window of 8192 tokens needs a thousandth of it.
+const maxWork = 1 << 28
+
+// spend reports whether a search through n bytes is still within the bound.
+func (v *validator) spend(n int) bool {
+	v.work += n
+	return v.work <= maxWork
+}
+
+// offered collects the tools that are offered from the start and by messages.
+func (v *validator) offered() {
+	add := func(tools []Tool, message int) {
+		for i := range tools {
+			t := &tools[i]
+			o := offer{t, v.checker.facts(t), message, i}
+			if !o.facts.exportable {
+				v.fault("name", o.path()+"/name", "%q does not match [A-Za-z0-9_-]{1,64}", t.Name)
+			}
+			if !o.facts.valid {
+				v.fault("invalid_utf8", o.path()+"/description", "not UTF-8")
+			}
+			if _, twice := v.tools[t.Name]; twice {
+				v.fault("name", o.path()+"/name", "%q is offered twice", t.Name)
+			} else {
+				v.tools[t.Name] = len(v.offers)
+			}
+			v.offers = append(v.offers, o)
+		}
+	}
+	add(v.sample.Tools, -1)
+	for i := range v.sample.Messages {
+		m := &v.sample.Messages[i]
+		if len(m.Offers) == 0 {
 			continue
 		}
-		v.tools[t.Name] = i
-		v.utf8(path+"/description", t.Description)
+		if m.Role != RoleSystem {
+			v.fault("turn_order", messagePath(i)+"/offers", "tools offered by a %s message", m.Role)
+		}
+		var w messageWriter
+		if v.buf = w.offer(v.buf[:0], m.Offers); string(v.buf) != m.Content {
+			v.fault("unknown_tool", messagePath(i)+"/content", "does not show the offered tools")
+		}
+		add(m.Offers, i)
 	}
-}
-
-// schemaOf compiles the schema of an offered tool when it is first called.
-func (v *validator) schemaOf(i int) *schema.Schema {
-	if s, ok := v.schemas[i]; ok {
-		return s
-	}
-	t := v.sample.Tools[i]
-	s, err := schema.CompileRaw(t.Parameters)
-	if err != nil {
-		v.fault("bad_schema", "/tools/"+strconv.Itoa(i)+"/parameters", "%v", err)
-	}
-	v.schemas[i] = s
-	return s
 }
 
 func (v *validator) order() {
-	started, pending := false, 0
+	started, trained, pending := false, false, 0
 	var last Role
-	for i, m := range v.sample.Messages {
-		path := "/messages/" + strconv.Itoa(i)
-		v.utf8(path+"/content", m.Content)
-		v.utf8(path+"/call_id", m.CallID)
-		v.utf8(path+"/name", m.Name)
-		for j, c := range m.Calls {
-			v.utf8(path+"/calls/"+strconv.Itoa(j)+"/id", c.ID)
+	for i := range v.sample.Messages {
+		m := &v.sample.Messages[i]
+		if !utf8.ValidString(m.Content) {
+			v.fault("invalid_utf8", messagePath(i)+"/content", "not UTF-8")
 		}
+		if !utf8.ValidString(m.CallID) {
+			v.fault("invalid_utf8", messagePath(i)+"/call_id", "not UTF-8")
+		}
+		if !utf8.ValidString(m.Name) {
+			v.fault("invalid_utf8", messagePath(i)+"/name", "not UTF-8")
+		}
+		v.marker(m.Content, i, "/content")
+		v.parse(m, i)
 		if m.Content == "" && len(m.Calls) == 0 {
-			v.fault("empty_turn", path, "%s message without content or calls", m.Role)
+			v.fault("empty_turn", messagePath(i), "%s message without content or calls", m.Role)
 		}
 		if len(m.Calls) > 0 && m.Role != RoleAssistant {
-			v.fault("turn_order", path+"/calls", "calls in a %s message", m.Role)
+			v.fault("turn_order", messagePath(i)+"/calls", "calls in a %s message", m.Role)
+		}
+		if m.Untrained && m.Role != RoleAssistant {
+			v.fault("turn_order", messagePath(i)+"/untrained", "a %s message is never trained", m.Role)
 		}
 		if m.Role != RoleTool && pending > 0 {
-			v.fault("turn_order", path, "%d results are due before a %s message", pending, m.Role)
+			v.fault("turn_order", messagePath(i), "%d results are due before a %s message", pending, m.Role)
 			pending = 0
 		}
 		switch m.Role {
 		case RoleSystem:
-			continue // changes nothing for those around it
+			if started && len(m.Offers) > 0 {
+				last = RoleSystem // the assistant may act on what is offered
+			}
+			continue // else it changes nothing for those around it
 		case RoleUser:
-			if started && last != RoleAssistant {
-				v.fault("turn_order", path, "user after %s", last)
+			if started && last != RoleAssistant && last != RoleSystem {
+				v.fault("turn_order", messagePath(i), "user after %s", last)
 			}
 			started = true
 		case RoleAssistant:
 			if !started {
-				v.fault("turn_order", path, "the assistant speaks before the user")
+				v.fault("turn_order", messagePath(i), "the assistant speaks before the user")
 			} else if last == RoleAssistant {
-				v.fault("turn_order", path, "assistant after assistant")
+				v.fault("turn_order", messagePath(i), "assistant after assistant")
 			}
+			trained = trained || !m.Untrained
 			pending = len(m.Calls)
 			started = true
 		case RoleTool:
 			if pending == 0 {
-				v.fault("turn_order", path, "a result that no call waits for")
+				v.fault("turn_order", messagePath(i), "a result that no call waits for")
 			} else {
 				pending--
 			}
 		default:
-			v.fault("turn_order", path, "unknown role %q", m.Role)
+			v.fault("turn_order", messagePath(i), "unknown role %q", m.Role)
 		}
 		last = m.Role
 	}
 	n := len(v.sample.Messages)
+	if !trained {
+		v.fault("untrained", "/messages", "no message of the assistant is trained")
+	}
 	if n == 0 {
 		v.fault("turn_order", "/messages", "no messages")
-		return
-	}
-	if end := v.sample.Messages[n-1]; end.Role != RoleAssistant || len(end.Calls) > 0 {
-		v.fault("turn_order", "/messages/"+strconv.Itoa(n-1), "the last message must be of the assistant, without calls")
+	} else if end := &v.sample.Messages[n-1]; end.Role != RoleAssistant || len(end.Calls) > 0 {
+		v.fault("turn_order", messagePath(n-1), "the last message must be of the assistant, without calls")
 	}
 }
 
+// parse reads the calls of a message.
+func (v *validator) parse(m *Message, at int) {
+	for j := range m.Calls {
+		c := call{call: &m.Calls[j], message: at, index: j, tool: -1, result: -1}
+		if !utf8.ValidString(c.call.ID) {
+			v.fault("invalid_utf8", c.path()+"/id", "not UTF-8")
+		}
+		if v.ids[c.call.ID] {
+			v.fault("response", c.path()+"/id", "%q is the id of an earlier call", c.call.ID)
+		}
+		v.ids[c.call.ID] = true
+		if i, known := v.tools[c.call.Name]; known && v.offers[i].message < at {
+			c.tool = i
+		} else if known {
+			v.fault("unknown_tool", c.path()+"/name", "%q is offered later", c.call.Name)
+		} else {
+			v.fault("unknown_tool", c.path()+"/name", "%q is not offered", c.call.Name)
+		}
+		var err error
+		c.args, err = jsonval.Parse(c.call.Arguments)
+		if c.object = err == nil && c.args.Kind == jsonval.Object; !c.object {
+			v.fault("bad_arguments", c.path()+"/arguments", "want a JSON object")
+		}
+		if len(v.checker.Markers) > 0 {
+			v.markers(&c.args, at, j)
+		}
+		v.calls = append(v.calls, c)
+	}
+}
+
+// marker looks for control markers in a text.
+func (v *validator) marker(text string, message int, below string) {
+	for _, mark := range v.checker.Markers {
+		if mark != "" && strings.Contains(text, mark) {
+			v.fault("marker", messagePath(message)+below, "contains %q", mark)
+		}
+	}
+}
+
+// markers looks for control markers in the texts of arguments.
+func (v *validator) markers(n *jsonval.Value, message, index int) {
+	below := "/calls/" + strconv.Itoa(index) + "/arguments"
+	if n.Kind == jsonval.String {
+		v.marker(n.Text, message, below)
+	}
+	for i := range n.List {
+		v.markers(&n.List[i], message, index)
+	}
+	for i := range n.Members {
+		v.marker(n.Members[i].Key, message, below)
+		v.markers(&n.Members[i].Value, message, index)
+	}
+}
+
+// conversation follows the calls and what they can be grounded in.
 func (v *validator) conversation() {
 	messages := v.sample.Messages
+	next := 0 // of v.calls
 	for i := 0; i < len(messages); i++ {
-		m := messages[i]
-		path := "/messages/" + strconv.Itoa(i)
+		m := &messages[i]
+		first := next
+		next += len(m.Calls)
 		switch m.Role {
 		case RoleSystem:
-			v.scene.say(m.Content)
+			if len(m.Offers) == 0 { // offered tools are no context, wherever they stand
+				v.scene.say(m.Content)
+			}
 		case RoleUser:
 			v.scene.say(m.Content)
-			v.lint(m.Content, path)
+			v.lint(m.Content, i)
 		case RoleAssistant:
-			for j := range m.Calls {
-				v.call(&m.Calls[j], path+"/calls/"+strconv.Itoa(j))
+			calls := v.calls[first:next]
+			if !m.Untrained {
+				for j := range calls {
+					v.arguments(&calls[j])
+				}
 			}
 			end := i + 1
 			for end < len(messages) && messages[end].Role == RoleTool {
+				next += len(messages[end].Calls)
 				end++
 			}
-			v.results(m.Calls, messages[i+1:end], i)
+			v.results(calls, i, end)
 			i = end - 1
 		}
 	}
 }
 
-func (v *validator) call(c *Call, path string) {
-	at, known := v.tools[c.Name]
-	if !known {
-		v.fault("unknown_tool", path+"/name", "%q is not offered", c.Name)
-	}
-	args, err := jsonval.Parse(c.Arguments)
-	path += "/arguments"
-	if err != nil || args.Kind != jsonval.Object {
-		v.fault("bad_arguments", path, "want a JSON object")
+// arguments checks those of a call against the schema and finds their evidence.
+func (v *validator) arguments(c *call) {
+	if c.tool < 0 || !c.object {
 		return
 	}
-	var s *schema.Schema
-	if known {
-		s = v.schemaOf(at)
-	}
-	if s == nil {
+	o := &v.offers[c.tool]
+	s, err := o.facts.parameters()
+	if err != nil {
+		v.fault("bad_schema", o.path()+"/parameters", "%v", err)
 		return
 	}
-	unexpected := make(map[string]bool)
-	argument := args.Lookup(len(s.Required))
+	var unexpected map[string]bool
+	argument := c.args.Lookup(len(s.Required))
 	for _, name := range s.Required {
 		value := argument(name)
 		switch {
 		case value == nil:
-			v.fault("missing_required", path+"/"+jsonval.PointerEscape(name), "required")
+			v.fault("missing_required", c.path()+"/arguments/"+jsonval.PointerEscape(name), "required")
 		case value.Kind == jsonval.String && strings.TrimSpace(value.Text) == "":
-			v.fault("blank_call", path+"/"+jsonval.PointerEscape(name), "a required string is blank")
+			v.fault("blank_call", c.path()+"/arguments/"+jsonval.PointerEscape(name), "a required string is blank")
 		}
 	}
-	for i := range args.Members {
-		name := args.Members[i].Key
-		if s.Member(name) == nil && (s.Additional == nil || s.Additional.Never) {
-			unexpected["/"+jsonval.PointerEscape(name)] = true
-			v.fault("unexpected_argument", path+"/"+jsonval.PointerEscape(name), "not a property")
+	for i := range c.args.Members {
+		m := &c.args.Members[i]
+		p := o.facts.param(m.Key)
+		if p.schema == nil && (s.Additional == nil || s.Additional.Never) {
+			if unexpected == nil {
+				unexpected = make(map[string]bool)
+			}
+			unexpected[p.path] = true
+			v.fault("unexpected_argument", c.path()+"/arguments"+p.path, "not a property")
 		}
+		v.ground(c, p, &m.Value)
 	}
-	for _, f := range s.Faults(&args) {
+	for _, f := range s.Faults(&c.args) {
 		if f.Path == "" && f.Keyword == "required" || unexpected[f.Path] {
 			continue // said above
 		}
-		v.fault("schema", path+f.Path, "%s: %s", f.Keyword, f.Detail)
-	}
-	for _, l := range schema.LeavesOf(s, &args, "", nil) {
-		if l.Path == "" {
-			continue // no arguments at all
-		}
-		class := v.scene.classify(&l)
-		v.evidence = append(v.evidence, Evidence{CallID: c.ID, Path: l.Path, Class: class})
-		if class == EvidenceUngrounded {
-			v.fault("ungrounded", path+l.Path, "%s is in no earlier message, result or schema", l.Value.Encode(jsonval.Compact))
-		}
+		v.fault("schema", c.path()+"/arguments"+f.Path, "%s: %s", f.Keyword, f.Detail)
 	}
 }
 
-// results checks the messages after an assistant's turn against its calls.
-func (v *validator) results(calls []Call, results []Message, at int) {
-	seen := make(map[string]bool)
-	if len(results) != len(calls) {
-		v.fault("response", "/messages/"+strconv.Itoa(at), "%d results for %d calls", len(results), len(calls))
+// ground finds the evidence of one argument.
+func (v *validator) ground(c *call, p param, value *jsonval.Value) {
+	if len(value.List) == 0 && len(value.Members) == 0 {
+		v.groundLeaf(c, &schema.Leaf{Path: p.path, Value: value, Schema: p.schema})
+		return
 	}
-	for k, r := range results {
-		path := "/messages/" + strconv.Itoa(at+1+k)
-		i := slices.IndexFunc(calls, func(c Call) bool { return c.ID == r.CallID })
+	// The paths of all leaves are as long as leaves and names together: hostile arguments could ask for terabytes.
+	if !v.spend(pathBytes(value, len(p.path))) {
+		v.fault("ungrounded", c.path()+"/arguments"+p.path, "too large to be searched for")
+		return
+	}
+	for _, l := range schema.LeavesOf(p.schema, value, p.path, nil) {
+		v.groundLeaf(c, &l)
+	}
+}
+
+func (v *validator) groundLeaf(c *call, l *schema.Leaf) {
+	e := Evidence{CallID: c.call.ID, Path: l.Path, Class: EvidenceUngrounded}
+	if !v.spend(len(v.scene.text) + len(l.Value.Text)) {
+		v.fault("ungrounded", c.path()+"/arguments"+l.Path, "the sample is too large to be searched")
+	} else if e.Class, e.Text = v.scene.find(l); e.Class == EvidenceUngrounded {
+		v.fault("ungrounded", c.path()+"/arguments"+l.Path, "%s is in no earlier message, result or schema", l.Value.Encode(jsonval.Compact))
+	}
+	c.fed = c.fed || e.Class == EvidenceToolResult
+	v.evidence = append(v.evidence, e)
+}
+
+func pathBytes(n *jsonval.Value, path int) int {
+	total := path
+	for i := range n.List {
+		total += pathBytes(&n.List[i], path+4)
+	}
+	for i := range n.Members {
+		total += pathBytes(&n.Members[i].Value, path+1+len(n.Members[i].Key))
+	}
+	return total
+}
+
+// results checks the messages from at+1 to end, which follow an assistant's message at, against its calls.
+func (v *validator) results(calls []call, at, end int) {
+	if n := end - at - 1; n != len(calls) {
+		v.fault("response", messagePath(at), "%d results for %d calls", n, len(calls))
+	}
+	find := func(id string) int { return slices.IndexFunc(calls, func(c call) bool { return c.call.ID == id }) }
+	if len(calls) > 32 {
+		index := make(map[string]int, len(calls))
+		for i := range slices.Backward(calls) {
+			index[calls[i].call.ID] = i
+		}
+		find = func(id string) int {
+			if i, ok := index[id]; ok {
+				return i
+			}
+			return -1
+		}
+	}
+	for k := at + 1; k < end; k++ {
+		r := &v.sample.Messages[k]
+		value := v.content(r, k)
+		v.scene.answer(value)
+		i := find(r.CallID)
+		if i < 0 {
+			v.fault("response", messagePath(k)+"/call_id", "%q answers no call of the turn", r.CallID)
+			continue
+		}
+		c := &calls[i]
 		switch {
-		case i < 0:
-			v.fault("response", path+"/call_id", "%q answers no call of the turn", r.CallID)
-		case seen[r.CallID]:
-			v.fault("response", path+"/call_id", "%q is answered twice", r.CallID)
-		case r.Name != "" && r.Name != calls[i].Name:
-			v.fault("response", path+"/name", "%q answers a call of %q", r.Name, calls[i].Name)
+		case c.result >= 0:
+			v.fault("response", messagePath(k)+"/call_id", "%q is answered twice", r.CallID)
+			continue
+		case r.Name != "" && r.Name != c.call.Name:
+			v.fault("response", messagePath(k)+"/name", "%q answers a call of %q", r.Name, c.call.Name)
 		}
-		seen[r.CallID] = true
-		v.result(r, calls, i, path)
+		c.result, c.value, c.failed = k, value, jsonval.ReportsError(&value)
+		if v.sample.Messages[at].Untrained && !c.failed {
+			v.fault("response", messagePath(k)+"/content", "a mistake that is shown has no error for a result")
+		}
+		if c.tool >= 0 {
+			v.result(c)
+		}
 	}
 }
 
-func (v *validator) result(r Message, calls []Call, i int, path string) {
-	value, err := jsonval.Parse([]byte(r.Content))
-	isJSON := err == nil
+// content reads a result: as JSON, or else as the text that it is.
+func (v *validator) content(r *Message, at int) jsonval.Value {
+	v.buf = append(v.buf[:0], r.Content...)
+	value, err := jsonval.Parse(v.buf)
 	text := strings.TrimSpace(r.Content)
 	switch {
 	case strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…"):
-		v.fault("truncated", path+"/content", "ends in dots")
-	case !isJSON && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")):
-		v.fault("truncated", path+"/content", "starts like JSON: %v", err)
+		v.fault("truncated", messagePath(at)+"/content", "ends in dots")
+	case err != nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")):
+		v.fault("truncated", messagePath(at)+"/content", "starts like JSON: %v", err)
 	}
-	if isJSON {
-		v.scene.answer(&value)
-	} else {
-		value = jsonval.NewString(r.Content)
-		v.scene.answer(&value)
+	if err != nil {
+		return jsonval.NewString(r.Content)
 	}
-	if i < 0 {
-		return
-	}
-	tool, known := v.tools[calls[i].Name]
-	if !known {
-		return
-	}
-	t := v.sample.Tools[tool]
-	if len(t.Returns) > 0 && !jsonval.ReportsError(&value) {
-		if s, err := schema.CompileRaw(t.Returns); err == nil {
-			for _, f := range s.Faults(&value) {
-				v.fault("response", path+"/content"+f.Path, "%s: %s", f.Keyword, f.Detail)
+	return value
+}
+
+// result checks one against the tool and against those of equal calls.
+func (v *validator) result(c *call) {
+	o := &v.offers[c.tool]
+	if len(o.tool.Returns) > 0 && !c.failed {
+		s, err := o.facts.returns.get(o.facts.tool.Returns)
+		if err != nil {
+			v.fault("bad_schema", o.path()+"/returns", "%v", err)
+		} else {
+			for _, f := range s.Faults(&c.value) {
+				v.fault("response", messagePath(c.result)+"/content"+f.Path, "%s: %s", f.Keyword, f.Detail)
 			}
 		}
 	}
-	if m := names.MeaningOf(t.Name); !t.ReadOnly && m.Class != names.GetVerb && m.Class != names.ListVerb && m.Class != names.SearchVerb {
-		clear(v.answers) // the call may have changed what others see
+	if !o.facts.reads {
+		v.epoch++ // the call may have changed what others see
 		return
 	}
-	args, err := jsonval.Parse(calls[i].Arguments)
-	if err != nil {
+	if len(v.calls) == 1 || !c.object || c.failed {
 		return
 	}
-	key := calls[i].Name + "\x00" + args.Encode(jsonval.Canonical)
-	if old, ok := v.answers[key]; ok && old != r.Content {
-		v.fault("response", path+"/content", "an equal call had another result")
+	c.epoch = v.epoch
+	key := c.call.Name + "\x00" + c.canonical()
+	if old := v.answers[key]; old != nil && old.epoch == v.epoch && old.value.Encode(jsonval.Canonical) != c.value.Encode(jsonval.Canonical) {
+		v.fault("response", messagePath(c.result)+"/content", "an equal call had another result")
 	}
-	v.answers[key] = r.Content
+	v.answers[key] = c
 }
 
 // lint checks the wording of a user message.
-func (v *validator) lint(text, path string) {
-	path += "/content"
-	w := names.Words(text)
-	for _, t := range v.sample.Tools {
-		for _, seq := range names.GivenAway(t.Name, t.Original, t.Group) {
+func (v *validator) lint(text string, at int) {
+	w := names.AppendWords(v.words[:0], text)
+	v.words = w
+	for i := range v.offers {
+		if len(v.offers[i].facts.given) == 0 || !v.spend(len(w)) {
+			continue
+		}
+		for _, seq := range v.offers[i].facts.given {
 			if names.SequenceIn(w, seq) {
-				v.fault("leak", path, "names %q", strings.Join(seq, " "))
+				v.fault("leak", messagePath(at)+"/content", "names %q", strings.Join(seq, " "))
 			}
 		}
 	}
 	if slot := templateSlot(text); slot != "" {
-		v.fault("leak", path, "template slot %s", slot)
+		v.fault("leak", messagePath(at)+"/content", "template slot %s", slot)
 	}
 	if n := len(w); n < 3 || n > 400 {
-		v.fault("leak", path, "%d words, want 3 to 400", n)
+		v.fault("leak", messagePath(at)+"/content", "%d words, want 3 to 400", n)
 	}
 	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!") {
-		v.fault("leak", path, "does not end in '.', '?' or '!'")
+		v.fault("leak", messagePath(at)+"/content", "does not end in '.', '?' or '!'")
 	}
 }
 
@@ -356,4 +631,61 @@ func templateSlot(text string) string {
 		}
 	}
 	return ""
+}
+
+// plan compares the calls with those that were decided.
+func (v *validator) plan() {
+	p := v.sample.Plan
+	if p == nil {
+		return
+	}
+	if len(p.Calls) != len(v.calls) {
+		v.fault("contradiction", "/plan/calls", "%d calls are planned, and %d made", len(p.Calls), len(v.calls))
+	}
+	for i := range min(len(p.Calls), len(v.calls)) {
+		c, want := &v.calls[i], &p.Calls[i]
+		switch {
+		case c.call.Name != want.Name:
+			v.fault("contradiction", c.path()+"/name", "%q, planned is %q", c.call.Name, want.Name)
+		case c.call.ID != want.ID:
+			v.fault("contradiction", c.path()+"/id", "%q, planned is %q", c.call.ID, want.ID)
+		case string(c.call.Arguments) != string(want.Arguments) && !sameJSON(c, want.Arguments):
+			v.fault("contradiction", c.path()+"/arguments", "planned are %s", want.Arguments)
+		}
+	}
+}
+
+func sameJSON(c *call, raw []byte) bool {
+	n, err := jsonval.Parse(raw)
+	return err == nil && c.object && n.Encode(jsonval.Canonical) == c.canonical()
+}
+
+// tokens counts the line of the sample. Definitions were counted when they were first seen.
+func (v *validator) tokens() int {
+	var w messageWriter
+	buf := append(append(v.buf[:0], '{'), messagesKey...)
+	next := 0
+	for i := range v.sample.Messages {
+		m := &v.sample.Messages[i]
+		if i > 0 {
+			buf = append(buf, ',')
+		}
+		buf = w.message(buf, m, v.calls[next:next+len(m.Calls)])
+		next += len(m.Calls)
+	}
+	var c tokenCounter
+	v.buf = append(buf, ']')
+	countTokens(&c, v.buf)
+	if n := len(v.sample.Tools); n > 0 {
+		countTokens(&c, toolsKey)
+		for i := range n {
+			if i > 0 {
+				countTokens(&c, ",")
+			}
+			c.join(v.offers[i].facts.span)
+		}
+		countTokens(&c, "]")
+	}
+	countTokens(&c, "}")
+	return c.sum()
 }

@@ -1,5 +1,5 @@
 // Command pipeline runs Throughline's main job end to end on a small world that it brings along, a service desk with an in-memory database:
-// build a training corpus from the desk's tools, induce skills from recorded episodes, select skills under a token budget, reshape
+// build a training corpus of all kinds of samples from the desk's tools, induce skills from recorded episodes, select skills under a token budget, reshape
 // the environment, train a small language model as a policy and evaluate it on held-out tasks.
 //
 //	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-algo NAME] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-workers N] [-json]

@@ -118,7 +118,7 @@ func TestJSON(t *testing.T) {
 	}
 	want := map[string][]string{
 		"seed": nil, "seconds": nil,
-		"corpus":      {"rejected", "samples", "tokens"},
+		"corpus":      {"abilities", "families", "rejected", "samples", "tokens"},
 		"skills":      {"count", "gated", "median_utility", "memory_level", "parts", "placebo"},
 		"selection":   {"budget", "guarantee", "mean_tokens"},
 		"environment": {"accepted", "candidates", "rollouts", "success_base", "success_wrapped", "tasks"},

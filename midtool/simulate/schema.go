@@ -1,38 +1,93 @@
 package simulate
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/names"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
-// simulate answers a call from its schema: equal calls of one tool under one seed get equal answers. With a result
-// schema the value is drawn from it and fields named like an argument echo that; without, it is a status and the
-// arguments, an id for what is created and two entries for what is listed.
-func answer(seed uint64, t *tool, args *jsonval.Value) (jsonval.Value, bool) {
-	d := draw.New(seed, "simulate", t.ID, args.Encode(jsonval.Canonical))
-	if t.returns != nil {
-		m := schema.Maker{D: d, Optional: 1}
-		v, ok := m.Value(t.returns, "result", 0)
-		if !ok {
-			return jsonval.Value{}, false
+// Schema is a [midtool.Executor] without state: equal calls of a tool get equal answers under a seed, whatever comes
+// between them. [NewSchema] makes one.
+//
+// With a result schema the answer is drawn from it by a hash of the seed, the tool and the arguments; fields named like
+// an argument repeat it, and what reports a failure is left out, for the call succeeds. Without one, or where no value
+// of it can be found, the answer is a status and the arguments, with an id for what is created and two items for what
+// is listed or searched. Arguments that break the parameters are answered by a result with IsError of the form
+// {"error": {"type": "bad_argument", "message": ...}}.
+//
+// A Schema is safe for concurrent use. What is derived from a tool is kept for later calls.
+type Schema struct {
+	seed    uint64
+	catalog *catalog
+}
+
+// NewSchema returns an executor whose answers depend on the seed.
+func NewSchema(seed uint64) *Schema { return &Schema{seed: seed, catalog: new(catalog)} }
+
+// Open starts a session. It never fails; neither the identifier nor the tools matter.
+func (s *Schema) Open(ctx context.Context, id string, tools []midtool.Tool) (midtool.Session, error) {
+	return midtool.SessionFunc(func(ctx context.Context, called midtool.Tool, arguments json.RawMessage) (midtool.Result, error) {
+		if err := ctx.Err(); err != nil {
+			return midtool.Result{}, err
 		}
-		for i := range v.Members {
-			old := v.Members[i].Value
-			if a := echo(args, v.Members[i].Key); a != nil {
-				if v.Members[i].Value = *a; !t.returns.Accepts(&v) {
-					v.Members[i].Value = old
-				}
+		t := s.catalog.get(&called)
+		args, err := jsonval.Parse(arguments)
+		if err != nil {
+			return failure("bad_argument", "arguments: are not JSON"), nil
+		}
+		if fault := t.refuse(&args); fault != "" {
+			return failure("bad_argument", fault), nil
+		}
+		return s.answer(t, &args), nil
+	}), nil
+}
+
+func (s *Schema) draws(t *tool, args *jsonval.Value) *draw.Draws {
+	return draw.New(s.seed, "simulate", cmp.Or(t.ID, t.Name), args.Encode(jsonval.Canonical))
+}
+
+func (s *Schema) answer(t *tool, args *jsonval.Value) midtool.Result {
+	d := s.draws(t, args)
+	v, ok := jsonval.Value{}, false
+	if t.returns != nil {
+		v, ok = drawn(d, t, args)
+	}
+	if !ok {
+		v = plainAnswer(d, t, args)
+	}
+	return midtool.Result{Value: v.Bytes(jsonval.Display)}
+}
+
+// drawn makes a result of the tool's result schema.
+func drawn(d *draw.Draws, t *tool, args *jsonval.Value) (jsonval.Value, bool) {
+	m := schema.Maker{D: d, Optional: 1}
+	v, ok := m.Value(t.returns, "result", 0)
+	if !ok {
+		return jsonval.Value{}, false
+	}
+	for i := range v.Members {
+		old := v.Members[i].Value
+		if a := echo(args, names.Words(v.Members[i].Key)); a != nil {
+			if v.Members[i].Value = *a; !t.returns.Accepts(&v) {
+				v.Members[i].Value = old
 			}
 		}
-		ok = succeed(t.returns, &v)
-		return v, ok
 	}
+	ok = succeed(t.returns, &v)
+	return v, ok
+}
+
+// plainAnswer is for a tool that says nothing about its result.
+func plainAnswer(d *draw.Draws, t *tool, args *jsonval.Value) jsonval.Value {
 	out := jsonval.NewObject(jsonval.Pair("status", jsonval.NewString("ok")))
 	stem := strings.ReplaceAll(t.meaning.Stem, " ", "_")
 	if stem == "" {
@@ -47,16 +102,16 @@ func answer(seed uint64, t *tool, args *jsonval.Value) (jsonval.Value, bool) {
 		first := d.Between(1, 9998)
 		var items []jsonval.Value
 		for i := range 2 {
-			items = append(items, jsonval.NewObject(jsonval.Pair("id", id(first+i)), jsonval.Pair("name", jsonval.NewString(m.ByName(&schema.View{}, "name")))))
+			items = append(items, jsonval.NewObject(jsonval.Pair("id", id(first+i)), jsonval.Pair("name", jsonval.NewString(m.Text("name")))))
 		}
 		out.Set("items", jsonval.NewList(items...))
 	}
 	for _, m := range args.Members {
-		if out.Get(m.Key) == nil {
+		if out.Get(m.Key) == nil && m.Key != "error" && m.Key != "status_code" && m.Key != "statusCode" { // those report a failure
 			out.Members = append(out.Members, m)
 		}
 	}
-	return out, true
+	return out
 }
 
 // succeed takes out of a made result what reports a failure: the conclusion says that all went well. It returns false
@@ -82,9 +137,9 @@ func succeed(s *schema.Schema, v *jsonval.Value) bool {
 }
 
 // echo finds the argument whose name has the same words.
-func echo(args *jsonval.Value, name string) *jsonval.Value {
+func echo(args *jsonval.Value, words []string) *jsonval.Value {
 	for i := range args.Members {
-		if slices.Equal(names.Words(args.Members[i].Key), names.Words(name)) {
+		if slices.Equal(names.Words(args.Members[i].Key), words) {
 			return &args.Members[i].Value
 		}
 	}

@@ -56,26 +56,32 @@ func (j *job) readInput(ctx context.Context) error {
 	return nil
 }
 
-// corpus makes checked single-call samples of the tools.
+// corpus makes checked samples of the tools, of all families that the tools can have.
 func (j *job) corpus(ctx context.Context) error {
-	made, err := native.Generate(ctx, j.tools, &native.GenerateOptions{
-		Seed: j.Seed, PerTool: max(1, min(j.perTool, j.samples/len(j.tools))), OwnTools: true, Progress: j.stage("build corpus"),
+	made, err := native.Generate(ctx, j.tools, &native.Options{
+		Seed: j.Seed, Samples: max(len(j.tools), min(j.perTool*len(j.tools), j.samples)), OwnTools: true, MinQuality: new(0.0),
+		Workers: j.Workers, Progress: j.stage("build corpus"),
 	})
 	if err != nil {
 		return err
 	}
 	if j.Tools != "" {
 		for _, r := range made.Rejected {
-			if len(made.Samples) == 0 {
+			if made.Kept == 0 {
 				return fmt.Errorf("%w: no usable tool in %s: %w", ErrInput, j.Tools, &r)
 			}
 			j.Warn(r.Error())
 		}
 	}
+	var sum midtool.Summary
+	for i := range made.Samples {
+		sum.Add(&made.Samples[i], 0)
+	}
 	j.result.Samples = made.Samples
 	r := &j.result.Report.Corpus
-	r.Samples, r.Tokens, r.Rejected = len(made.Samples), made.Tokens, len(made.Rejected)
-	j.row("corpus", "make single-call samples whose arguments are grounded", "tools, samples that passed every check",
+	r.Samples, r.Tokens, r.Rejected = made.Kept, made.Tokens, len(made.Rejected)
+	r.Families, r.Abilities = sum.Families, sum.Abilities
+	j.row("corpus", fmt.Sprintf("make grounded samples of %d families", len(sum.Families)), "tools, samples that passed every check",
 		fmt.Sprint(len(j.tools)), fmt.Sprint(r.Samples))
 	j.row("", fmt.Sprintf("left out: %s", reasons(made)), "tokens, definitions and corpus",
 		fmt.Sprint(definitions(j.tools)), fmt.Sprint(r.Tokens))
@@ -85,12 +91,13 @@ func (j *job) corpus(ctx context.Context) error {
 	return nil
 }
 
-// offerTools makes the user's tools candidates of the selection, and the requests of the corpus its queries.
+// offerTools makes the user's tools candidates of the selection, and the requests of the corpus its queries: those that
+// are answered with calls at once, each with the first tool called.
 func (j *job) offerTools(samples []midtool.Sample) {
 	at := map[string]int{}
 	for _, s := range samples {
 		for _, t := range s.Tools {
-			if len(s.Messages) == 0 || at[t.ID] != 0 {
+			if at[t.ID] != 0 {
 				continue
 			}
 			j.own = append(j.own, bps.Text{Name: t.Name, Description: t.Description, Body: string(t.Parameters)})
@@ -98,16 +105,13 @@ func (j *job) offerTools(samples []midtool.Sample) {
 		}
 	}
 	for _, s := range samples {
-		for _, m := range s.Messages {
-			if len(m.Calls) == 0 {
-				continue
+		if len(s.Messages) < 2 || len(s.Messages[1].Calls) == 0 {
+			continue
+		}
+		for _, t := range s.Tools {
+			if t.Name == s.Messages[1].Calls[0].Name {
+				j.ownQueries = append(j.ownQueries, query{text: s.Messages[0].Content, without: -1, gold: at[t.ID] - 1})
 			}
-			for _, t := range s.Tools {
-				if t.Name == m.Calls[0].Name {
-					j.ownQueries = append(j.ownQueries, query{text: s.Messages[0].Content, without: -1, gold: at[t.ID] - 1})
-				}
-			}
-			break
 		}
 	}
 }

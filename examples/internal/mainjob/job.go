@@ -39,9 +39,11 @@ type Config struct {
 type Report struct {
 	Seed   uint64 `json:"seed"`
 	Corpus struct {
-		Samples  int `json:"samples"`
-		Tokens   int `json:"tokens"`
-		Rejected int `json:"rejected"` // tools and samples that failed a check
+		Samples   int                     `json:"samples"`
+		Tokens    int                     `json:"tokens"`
+		Rejected  int                     `json:"rejected"`  // tools and samples that failed a check
+		Families  map[midtool.Family]int  `json:"families"`  // kinds of samples
+		Abilities map[midtool.Ability]int `json:"abilities"` // what they teach
 	} `json:"corpus"`
 	Skills struct {
 		Count         int     `json:"count"`

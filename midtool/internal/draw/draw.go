@@ -1,3 +1,5 @@
+// Package draw makes random choices that depend on nothing but what they are made for: each is a hash of a seed, a
+// stage, an item and the number of the choice, so that none depends on the order of work.
 package draw
 
 import (
@@ -7,18 +9,20 @@ import (
 	"strconv"
 )
 
-// keyPrefix writes each part after its length. The hash of what is chosen for is the source of every random choice, so
-// that none depends on the order of work.
+// Prefix writes each part after its length, four bytes with the highest first.
 func Prefix(parts ...string) []byte {
 	var b []byte
 	for _, p := range parts {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
-		b = append(b, p...)
+		b = appendPart(b, p)
 	}
 	return b
 }
 
-// hashKey is the first 8 bytes of SHA-256.
+func appendPart(b []byte, p string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(p))), p...)
+}
+
+// Hash is the first 8 bytes of SHA-256, the highest first.
 func Hash(b []byte) uint64 {
 	sum := sha256.Sum256(b)
 	return binary.BigEndian.Uint64(sum[:8])
@@ -30,31 +34,50 @@ func choose(k uint64, n int) int {
 	return int(hi)
 }
 
-// draws numbers the choices made for one sample.
+// Draws numbers the choices made for one item. It is not safe for concurrent use.
 type Draws struct {
-	prefix []byte
-	n      uint64
+	buf  []byte // the prefix and, behind it, the number of the last choice
+	head int    // length of the prefix
+	n    uint64
 }
 
-// newDraws starts the choices of a stage for an item under a seed.
+// New starts the choices of a stage for an item under a seed.
 func New(seed uint64, stage string, id ...string) *Draws {
-	return &Draws{prefix: Prefix(append([]string{"midtool/1", strconv.FormatUint(seed, 10), stage}, id...)...)}
+	size := 4*(len(id)+4) + 2*20 + len("midtool/1") + len(stage) // of the prefix and any number after it
+	for _, p := range id {
+		size += len(p)
+	}
+	b := appendPart(make([]byte, 0, size), "midtool/1")
+	b = appendNumber(b, seed)
+	b = appendPart(b, stage)
+	for _, p := range id {
+		b = appendPart(b, p)
+	}
+	return &Draws{buf: b, head: len(b)}
 }
 
+func appendNumber(b []byte, n uint64) []byte {
+	at := len(b)
+	b = strconv.AppendUint(append(b, 0, 0, 0, 0), n, 10)
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b
+}
+
+// Key returns the hash of the next choice.
 func (d *Draws) Key() uint64 {
-	b := strconv.AppendUint(binary.BigEndian.AppendUint32(d.prefix, 0), d.n, 10)
-	binary.BigEndian.PutUint32(b[len(d.prefix):], uint32(len(b)-len(d.prefix)-4))
+	d.buf = appendNumber(d.buf[:d.head], d.n) // in place: a key costs no allocation
 	d.n++
-	return Hash(b)
+	return Hash(d.buf)
 }
 
-// pick returns an index in [0, n); n must be positive.
+// Pick returns an index in [0, n); n must be positive.
 func (d *Draws) Pick(n int) int { return choose(d.Key(), n) }
 
-// between returns an integer in [lo, hi].
+// Between returns an integer in [lo, hi].
 func (d *Draws) Between(lo, hi int) int { return lo + d.Pick(hi-lo+1) }
 
-// chance is true with probability p.
+// Chance is true with probability p.
 func (d *Draws) Chance(p float64) bool { return float64(d.Key()>>11)/(1<<53) < p }
 
+// One returns one of the items, of which there must be some.
 func One[T any](d *Draws, items []T) T { return items[d.Pick(len(items))] }

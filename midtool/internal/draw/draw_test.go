@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,7 +13,7 @@ func TestKeyHash(t *testing.T) {
 		seed, id string
 		want     uint64
 		u        float64
-	}{ // spec, worked example 4
+	}{ // each part after its length in 4 bytes, by sha256sum
 		{"7", "web/doc-000", 0x5fcd71404d1d5fae, 0.374229}, {"7", "web/doc-001", 0x3baaaea68ecf4516, 0.233073},
 		{"7", "web/doc-002", 0x7410589b21c311d9, 0.453374}, {"8", "web/doc-000", 0x1e05a9646f6cf1ce, 0},
 	} {
@@ -37,4 +38,31 @@ func TestChoose(t *testing.T) {
 			t.Fatalf("choose(%d, %d) = %d", k, n, i)
 		}
 	})
+}
+
+// A choice is the hash of the parts and of its number, whatever their lengths, and costs no allocation.
+func TestDraws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		id := rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "id")
+		d := New(seed, "stage", id...)
+		for n := range rapid.IntRange(1, 120).Draw(t, "n") {
+			parts := append([]string{"midtool/1", strconv.FormatUint(seed, 10), "stage"}, id...)
+			if want := Hash(Prefix(append(parts, strconv.Itoa(n))...)); d.Key() != want {
+				t.Fatalf("key %d of seed %d and %q is not %#x", n, seed, id, want)
+			}
+		}
+	})
+	d := New(1, "stage", "item")
+	if n := testing.AllocsPerRun(100, func() { d.Key() }); n != 0 {
+		t.Errorf("%v allocations for a key", n)
+	}
+}
+
+func BenchmarkKey(b *testing.B) {
+	d := New(1, "stage", "t_0123456789abcdef", "17")
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Key()
+	}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A nodeSet holds values that JSON Schema tells apart.
+// A Set holds values that JSON Schema tells apart.
 type Set map[string]bool
 
-// add reports whether v is new.
+// Add adds v and reports whether v is new.
 func (s Set) Add(v Value) bool {
 	form := EqualForm(&v)
 	known := s[form]
@@ -18,7 +18,7 @@ func (s Set) Add(v Value) bool {
 	return !known
 }
 
-// integral holds for 1 and for 1.0, as JSON Schema says.
+// Integral holds for 1 and for 1.0, as JSON Schema says.
 func Integral(text string) bool {
 	if !strings.ContainsAny(text, ".eE") {
 		return true
@@ -27,6 +27,7 @@ func Integral(text string) bool {
 	return err == nil && f == math.Trunc(f)
 }
 
+// Rational reads a number without rounding; what is none counts as 0.
 func Rational(text string) *big.Rat {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -35,17 +36,20 @@ func Rational(text string) *big.Rat {
 	return r
 }
 
-// equalForm is equal for values that JSON Schema calls equal: the canonical form with 1.0 written as 1.
-func EqualForm(n *Value) string {
+// EqualForm is equal for values that JSON Schema calls equal: the canonical form with 1.0 written as 1.
+func EqualForm(n *Value) string { return string(AppendEqualForm(nil, n)) }
+
+// AppendEqualForm writes the [EqualForm] of n after dst.
+func AppendEqualForm(dst []byte, n *Value) []byte {
 	if !hasFloat(n) {
-		return n.Encode(Canonical)
+		return n.Append(dst, Canonical)
 	}
 	c := n.Clone()
 	foldFloats(&c)
-	return c.Encode(Canonical)
+	return c.Append(dst, Canonical)
 }
 
-// addForms adds the forms of values to a set, made when nil.
+// AddForms adds the forms of values to a set, made when nil.
 func AddForms(set map[string]bool, values ...Value) map[string]bool {
 	if set == nil {
 		set = make(map[string]bool, len(values))
@@ -85,7 +89,7 @@ func foldFloats(n *Value) {
 	}
 }
 
-// containsNode compares as JSON Schema does: 1 equals 1.0.
+// Contains says whether v is in the list, compared as JSON Schema does: 1 equals 1.0.
 func Contains(list []Value, v Value) bool {
 	want := EqualForm(&v)
 	for i := range list {

@@ -18,8 +18,10 @@ const (
 	MaxBytes  = 64 << 20
 )
 
+// A Kind is the kind of a [Value].
 type Kind uint8
 
+// The kinds.
 const (
 	Null Kind = iota
 	Bool
@@ -31,9 +33,10 @@ const (
 
 var kindNames = [...]string{"null", "boolean", "number", "string", "list", "object"}
 
+// String returns the name used in messages: "null", "boolean", "number", "string", "list" or "object".
 func (k Kind) String() string { return kindNames[k] }
 
-// A node is one JSON value that keeps what encoding/json loses: the order of keys and the exact form of numbers.
+// A Value is one JSON value that keeps what encoding/json loses: the order of keys and the exact form of numbers.
 type Value struct {
 	Kind    Kind
 	Text    string // of a string its content, of a number its canonical literal, of a boolean "true" or "false"
@@ -41,20 +44,25 @@ type Value struct {
 	Members []Member
 }
 
+// A Member is a key of an object with its value.
 type Member struct {
 	Key   string
 	Value Value
 }
 
+// NewString returns a string.
 func NewString(s string) Value { return Value{Kind: String, Text: s} }
 
+// NewList returns a list, which keeps the slice.
 func NewList(list ...Value) Value { return Value{Kind: List, List: list} }
 
+// NewObject returns an object, which keeps the slice; its keys must differ.
 func NewObject(members ...Member) Value { return Value{Kind: Object, Members: members} }
 
+// NewBool returns true or false.
 func NewBool(b bool) Value { return Value{Kind: Bool, Text: strconv.FormatBool(b)} }
 
-// get returns the value of a key of an object, nil if there is none.
+// Get returns the value of a key of an object, nil if there is none.
 func (n *Value) Get(key string) *Value {
 	if n.Kind != Object {
 		return nil
@@ -67,7 +75,7 @@ func (n *Value) Get(key string) *Value {
 	return nil
 }
 
-// lookup returns a get for many questions: linear for few of them, by an index for a product that hostile input could
+// Lookup returns a [Value.Get] for many questions: linear for few of them, by an index for a product that hostile input could
 // make large.
 func (n *Value) Lookup(questions int) func(key string) *Value {
 	if questions*len(n.Members) < 1024 {
@@ -80,7 +88,7 @@ func (n *Value) Lookup(questions int) func(key string) *Value {
 	return func(key string) *Value { return index[key] }
 }
 
-// set replaces or appends a key of an object.
+// Set replaces or appends a key of an object.
 func (n *Value) Set(key string, v Value) {
 	if old := n.Get(key); old != nil {
 		*old = v
@@ -89,11 +97,12 @@ func (n *Value) Set(key string, v Value) {
 	n.Members = append(n.Members, Member{key, v})
 }
 
+// Remove takes a key out of an object, if it is there. The slice of members is changed in place.
 func (n *Value) Remove(key string) {
 	n.Members = slices.DeleteFunc(n.Members, func(m Member) bool { return m.Key == key })
 }
 
-// clone copies n so that no part is shared.
+// Clone copies n so that no part is shared.
 func (n Value) Clone() Value {
 	n.List = slices.Clone(n.List)
 	for i := range n.List {
@@ -106,6 +115,7 @@ func (n Value) Clone() Value {
 	return n
 }
 
+// Depth is 0 for a scalar and else one more than that of the deepest entry.
 func (n *Value) Depth() int {
 	d := 0
 	for i := range n.List {
@@ -120,32 +130,35 @@ func (n *Value) Depth() int {
 	return d
 }
 
-// A jsonError is a broken rule of JSON, or of ours, at a byte offset.
+// An Error is a broken rule of JSON, or of ours, at a byte offset.
 type Error struct {
-	Offset int
+	Offset int // 0-based byte where reading stopped
 	Rule   string
 }
 
+// Error gives the offset and the rule.
 func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Rule) }
 
-// parseJSON reads exactly one value. It rejects invalid UTF-8, lone surrogate escapes, numbers beyond float64,
-// nesting beyond maxDepth and text after the value. Of equal keys the last value counts, at the place of the first.
+// Parse reads exactly one value of at most [MaxBytes] and [MaxDepth]. It rejects invalid UTF-8, lone surrogate escapes,
+// numbers beyond float64 and text after the value. Of equal keys the last value counts, at the place of the first. The
+// value shares one copy of data. The error is an [*Error].
 func Parse(data []byte) (Value, error) { return ParseNested(data, MaxDepth) }
 
+// ParseNested is [Parse] with another bound on the nesting.
 func ParseNested(data []byte, most int) (Value, error) {
 	if len(data) > MaxBytes {
 		return Value{}, &Error{MaxBytes, "more than 64 MiB"}
 	}
-	p := parser{data: data, most: most}
 	if !utf8.Valid(data) {
 		return Value{}, &Error{invalidUTF8(data), "invalid UTF-8"}
 	}
+	p := parser{text: string(data), most: most}
 	n, err := p.value(0)
 	if err != nil {
 		return Value{}, err
 	}
 	p.space()
-	if p.i < len(data) {
+	if p.i < len(p.text) {
 		return Value{}, p.fail("text after the value")
 	}
 	return n, nil
@@ -162,17 +175,21 @@ func invalidUTF8(data []byte) int {
 	return len(data)
 }
 
+// A parser keeps the entries of all open lists and objects on two stacks, so that each list and object is allocated
+// once, at its final size.
 type parser struct {
-	data []byte
-	i    int
-	most int // levels of nesting
+	text    string
+	i       int
+	most    int // levels of nesting
+	values  []Value
+	members []Member
 }
 
 func (p *parser) fail(rule string) error { return &Error{p.i, rule} }
 
 func (p *parser) space() {
-	for p.i < len(p.data) {
-		switch p.data[p.i] {
+	for p.i < len(p.text) {
+		switch p.text[p.i] {
 		case ' ', '\t', '\n', '\r':
 			p.i++
 		default:
@@ -184,15 +201,15 @@ func (p *parser) space() {
 // peek skips space and returns the next byte, 0 at the end.
 func (p *parser) peek() byte {
 	p.space()
-	if p.i == len(p.data) {
+	if p.i == len(p.text) {
 		return 0
 	}
-	return p.data[p.i]
+	return p.text[p.i]
 }
 
 func (p *parser) value(depth int) (Value, error) {
 	switch c := p.peek(); {
-	case p.i == len(p.data):
+	case p.i == len(p.text):
 		return Value{}, p.fail("unexpected end")
 	case c == '{' || c == '[':
 		if depth == p.most {
@@ -207,28 +224,33 @@ func (p *parser) value(depth int) (Value, error) {
 		return NewString(s), err
 	case c == '-' || c >= '0' && c <= '9':
 		return p.number()
-	default:
-		for _, lit := range []struct {
-			word string
-			n    Value
-		}{{"true", NewBool(true)}, {"false", NewBool(false)}, {"null", Value{}}} {
-			if strings.HasPrefix(string(p.data[p.i:min(len(p.data), p.i+5)]), lit.word) {
-				p.i += len(lit.word)
-				return lit.n, nil
-			}
-		}
-		return Value{}, p.fail("expected a value")
 	}
+	for _, lit := range [...]struct {
+		word string
+		kind Kind
+	}{{"true", Bool}, {"false", Bool}, {"null", Null}} {
+		if strings.HasPrefix(p.text[p.i:], lit.word) {
+			p.i += len(lit.word)
+			if lit.kind == Null {
+				return Value{}, nil
+			}
+			return Value{Kind: Bool, Text: lit.word}, nil
+		}
+	}
+	return Value{}, p.fail("expected a value")
 }
+
+// Objects with more members than this are read with an index of their keys.
+const indexedFrom = 32
 
 func (p *parser) object(depth int) (Value, error) {
 	p.i++ // {
-	n := Value{Kind: Object}
 	if p.peek() == '}' {
 		p.i++
-		return n, nil
+		return Value{Kind: Object}, nil
 	}
-	var index map[string]int // of large objects, so that hostile input stays linear
+	base := len(p.members)
+	var index map[string]int // of large objects, counted from base, so that hostile input stays linear
 	for {
 		if p.peek() != '"' {
 			return Value{}, p.fail("expected a key")
@@ -245,19 +267,27 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		switch {
-		case index != nil:
-			if at, ok := index[key]; ok {
-				n.Members[at].Value = v
-			} else {
-				index[key] = len(n.Members)
-				n.Members = append(n.Members, Member{key, v})
+		at := -1
+		if index != nil {
+			if i, ok := index[key]; ok {
+				at = i
 			}
-		default:
-			n.Set(key, v)
-			if len(n.Members) == 32 {
+		} else {
+			at = slices.IndexFunc(p.members[base:], func(m Member) bool { return m.Key == key })
+		}
+		if at >= 0 {
+			p.members[base+at].Value = v
+		} else {
+			if p.members == nil {
+				p.members = make([]Member, 0, 8)
+			}
+			p.members = append(p.members, Member{key, v})
+			switch size := len(p.members) - base; {
+			case index != nil:
+				index[key] = size - 1
+			case size == indexedFrom:
 				index = make(map[string]int)
-				for i, m := range n.Members {
+				for i, m := range p.members[base:] {
 					index[m.Key] = i
 				}
 			}
@@ -267,6 +297,8 @@ func (p *parser) object(depth int) (Value, error) {
 			p.i++
 		case '}':
 			p.i++
+			n := Value{Kind: Object, Members: slices.Clone(p.members[base:])}
+			p.members = p.members[:base]
 			return n, nil
 		default:
 			return Value{}, p.fail("expected ',' or '}'")
@@ -276,22 +308,27 @@ func (p *parser) object(depth int) (Value, error) {
 
 func (p *parser) array(depth int) (Value, error) {
 	p.i++ // [
-	n := Value{Kind: List}
 	if p.peek() == ']' {
 		p.i++
-		return n, nil
+		return Value{Kind: List}, nil
 	}
+	base := len(p.values)
 	for {
 		v, err := p.value(depth + 1)
 		if err != nil {
 			return Value{}, err
 		}
-		n.List = append(n.List, v)
+		if p.values == nil {
+			p.values = make([]Value, 0, 8)
+		}
+		p.values = append(p.values, v)
 		switch p.peek() {
 		case ',':
 			p.i++
 		case ']':
 			p.i++
+			n := Value{Kind: List, List: slices.Clone(p.values[base:])}
+			p.values = p.values[:base]
 			return n, nil
 		default:
 			return Value{}, p.fail("expected ',' or ']'")
@@ -302,16 +339,16 @@ func (p *parser) array(depth int) (Value, error) {
 func (p *parser) str() (string, error) {
 	p.i++ // "
 	start := p.i
-	for p.i < len(p.data) && p.data[p.i] != '"' && p.data[p.i] != '\\' && p.data[p.i] >= 0x20 {
+	for p.i < len(p.text) && p.text[p.i] != '"' && p.text[p.i] != '\\' && p.text[p.i] >= 0x20 {
 		p.i++
 	}
-	if p.i < len(p.data) && p.data[p.i] == '"' {
+	if p.i < len(p.text) && p.text[p.i] == '"' {
 		p.i++
-		return string(p.data[start : p.i-1]), nil
+		return p.text[start : p.i-1], nil
 	}
-	out := append([]byte(nil), p.data[start:p.i]...)
-	for p.i < len(p.data) {
-		c := p.data[p.i]
+	out := []byte(p.text[start:p.i])
+	for p.i < len(p.text) {
+		c := p.text[p.i]
 		switch {
 		case c == '"':
 			p.i++
@@ -333,10 +370,10 @@ func (p *parser) str() (string, error) {
 }
 
 func (p *parser) escape() (rune, error) {
-	if p.i+1 == len(p.data) {
+	if p.i+1 == len(p.text) {
 		return 0, p.fail("unexpected end in a string")
 	}
-	c := p.data[p.i+1]
+	c := p.text[p.i+1]
 	if at := strings.IndexByte(`"\/bfnrt`, c); at >= 0 {
 		p.i += 2
 		return rune("\"\\/\b\f\n\r\t"[at]), nil
@@ -352,7 +389,7 @@ func (p *parser) escape() (rune, error) {
 		p.i += 6
 		return r, nil
 	}
-	if r <= 0xdbff && p.i+7 < len(p.data) && p.data[p.i+6] == '\\' && p.data[p.i+7] == 'u' {
+	if r <= 0xdbff && p.i+7 < len(p.text) && p.text[p.i+6] == '\\' && p.text[p.i+7] == 'u' {
 		if low, ok := p.hex(p.i + 8); ok && low >= 0xdc00 && low <= 0xdfff {
 			p.i += 12
 			return 0x10000 + (r-0xd800)<<10 + (low - 0xdc00), nil
@@ -362,11 +399,11 @@ func (p *parser) escape() (rune, error) {
 }
 
 func (p *parser) hex(at int) (rune, bool) {
-	if at+4 > len(p.data) {
+	if at+4 > len(p.text) {
 		return 0, false
 	}
 	var r rune
-	for _, c := range p.data[at : at+4] {
+	for _, c := range []byte(p.text[at : at+4]) {
 		switch {
 		case c >= '0' && c <= '9':
 			r = r<<4 | rune(c-'0')
@@ -383,38 +420,20 @@ func (p *parser) hex(at int) (rune, bool) {
 
 func (p *parser) number() (Value, error) {
 	start := p.i
-	digits := func() bool {
-		from := p.i
-		for p.i < len(p.data) && p.data[p.i] >= '0' && p.data[p.i] <= '9' {
-			p.i++
-		}
-		return p.i > from
-	}
-	at := func(set string) bool { return p.i < len(p.data) && strings.IndexByte(set, p.data[p.i]) >= 0 }
-	if at("-") {
-		p.i++
-	}
-	if at("0") {
-		p.i++
-	} else if !digits() {
+	p.skip('-', '-')
+	if !p.skip('0', '0') && !p.digits() {
 		return Value{}, p.fail("bad number")
 	}
-	if at(".") {
-		p.i++
-		if !digits() {
+	if p.skip('.', '.') && !p.digits() {
+		return Value{}, p.fail("bad number")
+	}
+	if p.skip('e', 'E') {
+		p.skip('+', '-')
+		if !p.digits() {
 			return Value{}, p.fail("bad number")
 		}
 	}
-	if at("eE") {
-		p.i++
-		if at("+-") {
-			p.i++
-		}
-		if !digits() {
-			return Value{}, p.fail("bad number")
-		}
-	}
-	text, ok := canonicalNumber(string(p.data[start:p.i]))
+	text, ok := canonicalNumber(p.text[start:p.i])
 	if !ok {
 		p.i = start
 		return Value{}, p.fail("number out of range")
@@ -422,9 +441,29 @@ func (p *parser) number() (Value, error) {
 	return Value{Kind: Number, Text: text}, nil
 }
 
+// skip passes over one of two bytes, if it is next.
+func (p *parser) skip(a, b byte) bool {
+	if p.i < len(p.text) && (p.text[p.i] == a || p.text[p.i] == b) {
+		p.i++
+		return true
+	}
+	return false
+}
+
+func (p *parser) digits() bool {
+	from := p.i
+	for p.i < len(p.text) && p.text[p.i] >= '0' && p.text[p.i] <= '9' {
+		p.i++
+	}
+	return p.i > from
+}
+
 // canonicalNumber keeps integer literals exact and gives any other literal as a float64 that always looks like one,
 // so that 5 and 5.0 differ. It returns false for a number beyond float64.
 func canonicalNumber(lit string) (string, bool) {
+	if len(lit) < 18 && !strings.ContainsAny(lit, ".eE") && lit != "-0" {
+		return lit, true
+	}
 	f, err := strconv.ParseFloat(lit, 64)
 	switch {
 	case err != nil:
@@ -437,7 +476,7 @@ func canonicalNumber(lit string) (string, bool) {
 	return lit, true
 }
 
-// floatText writes a finite float64 in the shortest form that reads back, in plain digits between 1e-6 and 1e21 as
+// FloatText writes a finite float64 in the shortest form that reads back, in plain digits between 1e-6 and 1e21 as
 // ECMAScript does.
 func FloatText(f float64) string {
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
@@ -450,19 +489,23 @@ func FloatText(f float64) string {
 	return s
 }
 
-// A form is a way to write JSON. None escapes more than JSON demands.
+// A Form is a way to write JSON. None escapes more than JSON demands.
 type Form uint8
 
+// The forms.
 const (
 	Compact   Form = iota // keys as they came, no spaces
 	Display               // keys as they came, ", " and ": ": inside training text
 	Canonical             // keys sorted by their UTF-8 bytes, no spaces: hashed and compared
 )
 
+// Bytes writes n.
 func (n *Value) Bytes(f Form) []byte { return n.Append(nil, f) }
 
+// Encode writes n as a string.
 func (n *Value) Encode(f Form) string { return string(n.Append(nil, f)) }
 
+// Append writes n after dst.
 func (n *Value) Append(dst []byte, f Form) []byte {
 	comma, colon := ",", ":"
 	if f == Display {
@@ -484,9 +527,9 @@ func (n *Value) Append(dst []byte, f Form) []byte {
 		return append(dst, ']')
 	case Object:
 		members := n.Members
-		if f == Canonical {
+		if byKey := func(a, b Member) int { return cmp.Compare(a.Key, b.Key) }; f == Canonical && !slices.IsSortedFunc(members, byKey) {
 			members = slices.Clone(members)
-			slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Key, b.Key) })
+			slices.SortFunc(members, byKey)
 		}
 		dst = append(dst, '{')
 		for i := range members {
@@ -503,6 +546,7 @@ func (n *Value) Append(dst []byte, f Form) []byte {
 	}
 }
 
+// AppendString writes a JSON string after dst.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -524,6 +568,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// StringOf returns the content of a string, and "" for anything else.
 func StringOf(n *Value) string {
 	if n == nil || n.Kind != String {
 		return ""
@@ -531,9 +576,10 @@ func StringOf(n *Value) string {
 	return n.Text
 }
 
+// Sign is -1, 0 or 1 like the number.
 func Sign(text string) int { return Rational(text).Sign() }
 
-// count reads a length: an integer from 0.
+// Count reads a length: an integer from 0.
 func Count(text string) (int, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f < 0 || f > 1<<31 || f != float64(int(f)) {
@@ -542,11 +588,15 @@ func Count(text string) (int, bool) {
 	return int(f), true
 }
 
+// PointerEscape writes a key as a part of a JSON Pointer.
 func PointerEscape(key string) string {
+	if !strings.ContainsAny(key, "~/") {
+		return key
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
 
-// isError says, by structure and never by words, whether a result reports a failure.
+// ReportsError says, by structure and never by words, whether a result reports a failure.
 func ReportsError(v *Value) bool {
 	if e := v.Get("error"); e != nil {
 		return e.Kind != Null && e.Text != "" && e.Text != "false" || len(e.List) > 0 || len(e.Members) > 0

@@ -1,20 +1,86 @@
+// Package names reads what a name says: its words, the verb and the noun of a tool's name, and how a person would say a
+// key. Nothing here looks at a language model or a dictionary; the tables are ours.
 package names
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// words splits a name or a text at everything that is no letter or digit, and before an upper-case letter that
+// Words splits a name or a text at everything that is no letter or digit, and before an upper-case letter that
 // follows a lower-case one. The result is in lower case and, unlike that of internal/text, keeps stop words: a name
 // is compared as a whole.
-func Words(s string) []string {
-	var out []string
+func Words(s string) []string { return AppendWords(nil, s) }
+
+// AppendWords appends the [Words] of s to dst. A word that has no upper-case letter shares the memory of s.
+func AppendWords(dst []string, s string) []string {
+	start := -1
+	var prev byte // class of the byte before
+	upper := false
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			// A word that has begun is read again: a letter further on may belong to it.
+			if start < 0 {
+				start = i
+			}
+			return appendRunes(dst, s[start:])
+		}
+		class := asciiClass[s[i]]
+		if start >= 0 && (class == asciiOther || class == asciiUpper && prev == asciiLower) {
+			dst = append(dst, lower(s[start:i], upper))
+			start = -1
+		}
+		if class != asciiOther {
+			if start < 0 {
+				start, upper = i, false
+			}
+			upper = upper || class == asciiUpper
+		}
+		prev = class
+	}
+	if start >= 0 {
+		dst = append(dst, lower(s[start:], upper))
+	}
+	return dst
+}
+
+func lower(s string, change bool) string {
+	if change {
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+// Classes of ASCII characters; everything else is asciiOther.
+const (
+	asciiOther = iota
+	asciiDigit
+	asciiLower
+	asciiUpper
+)
+
+var asciiClass = func() (t [utf8.RuneSelf]byte) {
+	for c := range t {
+		switch {
+		case c >= '0' && c <= '9':
+			t[c] = asciiDigit
+		case c >= 'a' && c <= 'z':
+			t[c] = asciiLower
+		case c >= 'A' && c <= 'Z':
+			t[c] = asciiUpper
+		}
+	}
+	return t
+}()
+
+// appendRunes is AppendWords for any text, one code point at a time.
+func appendRunes(dst []string, s string) []string {
 	start, prev := -1, rune(0)
 	flush := func(end int) {
 		if start >= 0 {
-			out = append(out, strings.ToLower(s[start:end]))
+			dst = append(dst, strings.ToLower(s[start:end]))
 		}
 		start = -1
 	}
@@ -32,111 +98,21 @@ func Words(s string) []string {
 		prev = r
 	}
 	flush(len(s))
-	return out
+	return dst
 }
 
-// A verbClass groups verbs that do the same to a noun.
-type VerbClass string
-
-const (
-	GetVerb    VerbClass = "get"
-	ListVerb   VerbClass = "list"
-	SearchVerb VerbClass = "search"
-	CreateVerb VerbClass = "create"
-	UpdateVerb VerbClass = "update"
-	DeleteVerb VerbClass = "delete"
-	OtherVerb  VerbClass = ""
-)
-
-var verbClasses = map[string]VerbClass{
-	"get": GetVerb, "fetch": GetVerb, "read": GetVerb, "show": GetVerb, "describe": GetVerb, "retrieve": GetVerb,
-	"list":   ListVerb,
-	"search": SearchVerb, "find": SearchVerb, "query": SearchVerb, "lookup": SearchVerb,
-	"create": CreateVerb, "add": CreateVerb, "new": CreateVerb, "insert": CreateVerb, "post": CreateVerb,
-	"update": UpdateVerb, "edit": UpdateVerb, "set": UpdateVerb, "modify": UpdateVerb, "patch": UpdateVerb, "put": UpdateVerb,
-	"delete": DeleteVerb, "remove": DeleteVerb, "destroy": DeleteVerb,
-}
-
-// A meaning is what a tool's name says it does: the class of its first known verb and the noun left over.
-type Meaning struct {
-	Class VerbClass
-	Verb  string   // the verb itself, empty if unknown
-	Noun  []string // as written
-	Stem  string   // noun without fillers, last word in the singular
-}
-
-func MeaningOf(name string) Meaning {
-	tokens := Words(name)
-	var m Meaning
-	for i, t := range tokens {
-		if c, ok := verbClasses[t]; ok {
-			m.Class, m.Verb = c, t
-			tokens = slices.Delete(slices.Clone(tokens), i, i+1)
-			break
-		}
-	}
-	m.Noun = tokens
-	var stem []string
-	for _, t := range tokens {
-		if t != "by" && t != "id" && t != "all" && t != "the" {
-			stem = append(stem, t)
-		}
-	}
-	if n := len(stem); n > 0 {
-		stem[n-1] = Singular(stem[n-1])
-	}
-	m.Stem = strings.Join(stem, " ")
-	return m
-}
-
-// rivals says whether a request for one tool could as well be answered with the other.
-func (m Meaning) Rivals(o Meaning) bool { return m.Class == o.Class && m.Stem == o.Stem }
-
-func Singular(w string) string {
-	switch {
-	case strings.HasSuffix(w, "ies"):
-		return w[:len(w)-3] + "y"
-	case HasAnySuffix(w, "sses", "xes", "zes", "ches", "shes"):
-		return w[:len(w)-2]
-	case strings.HasSuffix(w, "s") && !HasAnySuffix(w, "ss", "us", "is"):
-		return w[:len(w)-1]
-	}
-	return w
-}
-
-func HasAnySuffix(s string, suffixes ...string) bool {
-	return slices.ContainsFunc(suffixes, func(x string) bool { return strings.HasSuffix(s, x) })
-}
-
-// exportable is the lint that trainers and model APIs set: 1 to 64 of ASCII letters, digits, '_' and '-'.
-func Exportable(name string) bool { return name != "" && len(name) <= 64 && ExportName(name) == name }
-
-func ExportName(name string) string {
-	out := []byte(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name))
-	return string(out[:min(64, len(out))])
-}
-
-// sequenceIn says whether seq occurs in text without a gap.
+// SequenceIn says whether seq occurs in text without a gap; the empty sequence occurs everywhere.
 func SequenceIn(text, seq []string) bool {
-	for i := 0; i+len(seq) <= len(text); i++ {
-		if slices.Equal(text[i:i+len(seq)], seq) {
+	if len(seq) == 0 {
+		return true
+	}
+	first, rest := seq[0], seq[1:]
+	for i := 0; i+len(rest) < len(text); i++ {
+		if text[i] == first && slices.Equal(text[i+1:i+1+len(rest)], rest) {
 			return true
 		}
 	}
 	return false
-}
-
-func WordSet(s string) map[string]bool {
-	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(s) {
-		m[w] = true
-	}
-	return m
 }
 
 // GivenAway lists the names, as word sequences, that a request must not contain: those of two words or more.
@@ -148,4 +124,52 @@ func GivenAway(names ...string) [][]string {
 		}
 	}
 	return out
+}
+
+// Singular takes the plural ending off an English noun, by its letters alone.
+func Singular(w string) string {
+	switch {
+	case !strings.HasSuffix(w, "s"):
+		return w
+	case strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case HasAnySuffix(w, "sses", "xes", "zes", "ches", "shes"):
+		return w[:len(w)-2]
+	case HasAnySuffix(w, "ss", "us", "is"):
+		return w
+	}
+	return w[:len(w)-1]
+}
+
+// HasAnySuffix says whether s ends in one of the suffixes.
+func HasAnySuffix(s string, suffixes ...string) bool {
+	for _, x := range suffixes {
+		if strings.HasSuffix(s, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// WordSet makes a set of the words of a text that blanks separate.
+func WordSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// Exportable says whether trainers and model APIs take a name: 1 to 64 of ASCII letters, digits, '_' and '-'.
+func Exportable(name string) bool { return name != "" && len(name) <= 64 && ExportName(name) == name }
+
+// ExportName replaces each other character by '_' and cuts after 64. Two names may become equal.
+func ExportName(name string) string {
+	out := []byte(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name))
+	return string(out[:min(64, len(out))])
 }

@@ -6,50 +6,72 @@ import (
 	"time"
 )
 
+// NumberWords are the words for zero to twelve, by number.
 var NumberWords = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")
 
-// longDate writes an ISO date as "3 March 2027".
+// LongDate writes an ISO date as "3 March 2027"; false for anything else.
 func LongDate(iso string) (string, bool) {
-	if len(iso) != len(time.DateOnly) {
+	if len(iso) != len(time.DateOnly) || iso[4] != '-' || iso[7] != '-' {
 		return "", false
 	}
 	t, err := time.Parse(time.DateOnly, iso)
-	return t.Format("2 January 2006"), err == nil
+	if err != nil {
+		return "", false
+	}
+	return t.Format("2 January 2006"), true
 }
 
 var ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
 
-// keyPhrase turns ["filters", "0", "start_date"] into "start date of the first filter".
+// Ordinal is the word for the nth of a list, counted from 0: "first", and "number 11" after the tenth.
+func Ordinal(n int) string {
+	if n < len(ordinals) {
+		return ordinals[n]
+	}
+	return "number " + strconv.Itoa(n+1)
+}
+
+// KeyPhrase turns ["filters", "0", "start_date"] into "start date of the first filter". With flag, the key of a boolean
+// loses the verb that makes it one: "include_details" is "details".
 func KeyPhrase(keys []string, flag bool) string {
-	var parts []string
+	var out strings.Builder
+	buf := make([]string, 0, 8)
 	for i := len(keys) - 1; i >= 0; i-- {
-		if n, err := strconv.Atoi(keys[i]); err == nil && i > 0 {
-			w := Words(keys[i-1])
+		if out.Len() > 0 {
+			out.WriteString(" of the ")
+		}
+		if n, err := strconv.Atoi(keys[i]); err == nil && n >= 0 && i > 0 {
+			i--
+			w := AppendWords(buf, keys[i])
 			if len(w) > 0 {
 				w[len(w)-1] = Singular(w[len(w)-1])
 			}
-			nth := "number " + strconv.Itoa(n+1)
-			if n < len(ordinals) {
-				nth = ordinals[n]
+			out.WriteString(Ordinal(n))
+			for _, x := range w {
+				out.WriteByte(' ')
+				out.WriteString(x)
 			}
-			parts = append(parts, strings.TrimSpace(nth+" "+strings.Join(w, " ")))
-			i--
 			continue
 		}
-		w := Words(keys[i])
-		if flag && len(w) > 1 {
-			switch w[0] {
-			case "is", "has", "include", "includes", "enable", "enabled", "use", "with", "should", "show", "allow", "return":
-				w = w[1:]
+		w := AppendWords(buf, keys[i])
+		if flag && len(w) > 1 && flagVerbs[w[0]] {
+			w = w[1:]
+		}
+		switch {
+		case len(w) == 0:
+			out.WriteString("value")
+		case len(w) == 1 && w[0] == "q":
+			out.WriteString("query")
+		default:
+			for j, x := range w {
+				if j > 0 {
+					out.WriteByte(' ')
+				}
+				out.WriteString(x)
 			}
 		}
-		if len(w) == 0 {
-			w = []string{"value"}
-		}
-		if len(w) == 1 && w[0] == "q" {
-			w[0] = "query"
-		}
-		parts = append(parts, strings.Join(w, " "))
 	}
-	return strings.Join(parts, " of the ")
+	return out.String()
 }
+
+var flagVerbs = WordSet("is has include includes enable enabled use with should show allow return")

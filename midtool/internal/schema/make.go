@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ const (
 	maxWork        = 4096
 )
 
-// A maker makes values for schemas. What it returns always validates.
+// A Maker makes values for schemas. What it returns always validates.
 type Maker struct {
 	D        *draw.Draws
 	Optional float64 // probability that an optional member is included
@@ -30,7 +31,7 @@ type Maker struct {
 	checker  checker // of all values, so that their costs add up
 }
 
-// value makes a value for a schema; name is that of the parameter, whose last words choose among built-in tables. It
+// Value makes a value for a schema; name is that of the parameter, whose last words choose among built-in tables. It
 // returns false where it finds none: a binary string, a pattern out of reach, a recursion that must go on.
 func (m *Maker) Value(s *Schema, name string, depth int) (jsonval.Value, bool) {
 	if depth > 2*maxObjectDepth || m.work > maxWork {
@@ -41,8 +42,7 @@ func (m *Maker) Value(s *Schema, name string, depth int) (jsonval.Value, bool) {
 		branches = max(branches, len(list))
 	}
 	for branch := range min(branches, 8) { // the first branch that yields a valid value
-		var v View
-		v.add(s, branch, 0)
+		v := lay(s, branch)
 		m.work += v.work
 		leaves := m.leaves
 		if n, ok := m.fromView(&v, name, depth); ok && m.checker.check(s, &n, "", 0) {
@@ -54,17 +54,36 @@ func (m *Maker) Value(s *Schema, name string, depth int) (jsonval.Value, bool) {
 }
 
 // A view is a schema with its reference, its allOf and one branch of its unions laid over each other: a plan for one
-// value, which is checked against the schema afterwards.
-type View struct {
-	Schema
+// value, which is checked against the schema afterwards. It must not be changed.
+type view struct {
+	*Schema
 	work int // how many schemas and properties were laid over each other
 }
 
-// add lays s under what is there: the first schema to say something wins, and types and required names are combined.
-func (v *View) add(s *Schema, branch, nesting int) {
-	if v.work == 0 {
-		v.lengths = [4]int{-1, -1, -1, -1}
+// lay makes the view of a schema; one that stands for itself is its own.
+func lay(s *Schema, branch int) view {
+	if s.ref == nil && s.allOf == nil && s.anyOf == nil && s.oneOf == nil {
+		return view{s, 1 + len(s.props)}
 	}
+	v := view{Schema: &Schema{lengths: [4]int{-1, -1, -1, -1}}}
+	v.add(s, branch, 0)
+	return v
+}
+
+// requires tells which names are required, for as many questions as there are properties.
+func (v *view) requires() func(name string) bool {
+	if len(v.Required)*len(v.props) < 1024 {
+		return func(name string) bool { return slices.Contains(v.Required, name) }
+	}
+	set := make(map[string]bool, len(v.Required))
+	for _, name := range v.Required {
+		set[name] = true
+	}
+	return func(name string) bool { return set[name] }
+}
+
+// add lays s under what is there: the first schema to say something wins, and types and required names are combined.
+func (v *view) add(s *Schema, branch, nesting int) {
 	if v.work += 1 + len(s.props); nesting > 16 || v.work > maxWork {
 		v.Never = true
 		return
@@ -150,7 +169,7 @@ func (v *View) add(s *Schema, branch, nesting int) {
 	}
 }
 
-func (m *Maker) fromView(v *View, name string, depth int) (jsonval.Value, bool) {
+func (m *Maker) fromView(v *view, name string, depth int) (jsonval.Value, bool) {
 	switch {
 	case v.Never:
 		return jsonval.Value{}, false
@@ -185,7 +204,7 @@ func (m *Maker) fromView(v *View, name string, depth int) (jsonval.Value, bool) 
 }
 
 // fromEnum avoids null and blank members where it can: nobody asks for them in words.
-func (m *Maker) fromEnum(v *View) jsonval.Value {
+func (m *Maker) fromEnum(v *view) jsonval.Value {
 	var good []jsonval.Value
 	for _, e := range v.Enum {
 		if v.types.Accepts(&e) && e.Kind != jsonval.Null && (e.Kind != jsonval.String || strings.TrimSpace(e.Text) != "") {
@@ -199,7 +218,7 @@ func (m *Maker) fromEnum(v *View) jsonval.Value {
 }
 
 // kindOf takes the first type named that is not null, or guesses from the other keywords.
-func (m *Maker) kindOf(v *View) jsonval.Kind {
+func (m *Maker) kindOf(v *view) jsonval.Kind {
 	for _, name := range v.typeOrder {
 		bit := typeBit(name)
 		if v.types&bit == 0 && (bit != 1<<jsonval.Number || v.types&integerType == 0) {
@@ -224,31 +243,29 @@ func (m *Maker) kindOf(v *View) jsonval.Kind {
 	return jsonval.String
 }
 
-func (m *Maker) object(v *View, depth int) (jsonval.Value, bool) {
-	required := make(map[string]bool, len(v.Required))
-	for _, name := range v.Required {
-		required[name] = true
-	}
+func (m *Maker) object(v *view, depth int) (jsonval.Value, bool) {
+	requires := v.requires()
 	out := jsonval.NewObject()
 	for _, p := range v.props {
-		if !required[p.name] && (depth >= maxObjectDepth || m.leaves >= maxLeaves || !m.D.Chance(m.Optional)) {
+		required := requires(p.name)
+		if !required && (depth >= maxObjectDepth || m.leaves >= maxLeaves || !m.D.Chance(m.Optional)) {
 			continue
 		}
 		leaves := m.leaves
 		val, ok := m.Value(p.schema, p.name, depth+1)
 		switch {
-		case ok && !required[p.name] && (val.Kind == jsonval.Object || val.Kind == jsonval.List) && len(val.Members)+len(val.List) == 0:
+		case ok && !required && (val.Kind == jsonval.Object || val.Kind == jsonval.List) && len(val.Members)+len(val.List) == 0:
 			m.leaves = leaves // nobody asks for an empty one
 		case ok:
 			out.Members = append(out.Members, jsonval.Pair(p.name, val))
-		case required[p.name]:
+		case required:
 			return jsonval.Value{}, false
 		}
 	}
 	return out, true
 }
 
-func (m *Maker) array(v *View, name string, depth int) (jsonval.Value, bool) {
+func (m *Maker) array(v *view, name string, depth int) (jsonval.Value, bool) {
 	lo, hi := max(1, len(v.prefix)), max(3, len(v.prefix))
 	if k := v.lengths[2]; k >= 0 {
 		lo = max(lo, k)
@@ -290,10 +307,15 @@ func (m *Maker) array(v *View, name string, depth int) (jsonval.Value, bool) {
 }
 
 // number makes an integer, or a number with one decimal, within the bounds; without bounds from 1 to 100.
-func (m *Maker) number(v *View, name string) (jsonval.Value, bool) {
+func (m *Maker) number(v *view, name string) (jsonval.Value, bool) {
 	lo, hi := 1.0, 100.0
 	if r, ok := numberRanges[LastWord(name)]; ok {
 		lo, hi = r[0], r[1]
+	}
+	var h hint
+	h.read(v.Description)
+	if a, b, ok := h.numbers(); ok {
+		lo, hi = a, b
 	}
 	integer := v.types&integerType != 0 && v.types&(1<<jsonval.Number) == 0 || wholeNumbers[LastWord(name)]
 	step := 0.1
@@ -369,12 +391,17 @@ var (
 	numberRanges = map[string][2]float64{
 		"lat": {-60, 70}, "latitude": {-60, 70}, "lon": {-180, 180}, "lng": {-180, 180}, "longitude": {-180, 180}, "year": {2015, 2030},
 		"month": {1, 12}, "day": {1, 28}, "hour": {0, 23}, "minute": {0, 59}, "page": {1, 12}, "port": {1024, 9000}, "limit": {1, 50},
-		"width": {320, 1920}, "height": {240, 1080}, "timeout": {5, 120}, "temperature": {0, 1}, "probability": {0, 1},
+		"width": {320, 1920}, "height": {240, 1080}, "timeout": {5, 120}, "temperature": {0, 1}, "probability": {0, 1}, "price": {2, 900},
+		"amount": {5, 5000}, "budget": {200, 20000}, "quantity": {1, 40}, "age": {18, 85}, "rating": {1, 5}, "stars": {1, 5}, "radius": {1, 60},
+		"zoom": {1, 18}, "days": {1, 30}, "nights": {1, 14}, "weeks": {1, 12}, "hours": {1, 48}, "minutes": {5, 180}, "seconds": {1, 300},
+		"guests": {1, 12}, "people": {1, 20}, "passengers": {1, 9}, "adults": {1, 6}, "children": {1, 5}, "weight": {1, 250},
+		"distance": {1, 800}, "duration": {5, 240}, "salary": {20000, 150000}, "seed": {1, 99999}, "number": {1, 999}, "offset": {0, 200},
+		"threshold": {0, 1}, "confidence": {0, 1}, "opacity": {0, 1}, "fps": {12, 60}, "volume": {1, 100}, "id": {1, 9999}, "count": {1, 50},
 	}
 	wholeNumbers = func() map[string]bool {
 		m := make(map[string]bool)
 		for w := range strings.FieldsSeq(`year month day hour minute page port limit offset count num size max min depth width height timeout
-			results items id number index top skip days hours minutes seconds per quantity length level priority pages x y line lines`) {
+			results items id number index top skip guests people passengers adults children nights weeks stars age zoom seed fps days hours minutes seconds per quantity length level priority pages x y line lines`) {
 			m[w] = true
 		}
 		return m
@@ -389,7 +416,7 @@ func LastWord(name string) string {
 	return w[len(w)-1]
 }
 
-func (m *Maker) str(v *View, name string) (string, bool) {
+func (m *Maker) str(v *view, name string) (string, bool) {
 	d := m.D
 	switch v.format {
 	case "binary":
@@ -397,15 +424,15 @@ func (m *Maker) str(v *View, name string) (string, bool) {
 	case "date":
 		return m.date(), true
 	case "date-time":
-		return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), d.Between(6, 21), 15*d.Pick(4)), true
+		return m.dateTime(), true
 	case "time":
 		return fmt.Sprintf("%02d:%02d:00", d.Between(6, 21), 15*d.Pick(4)), true
 	case "email":
-		return draw.One(d, valueTables["email"]), true
+		return valueTables["email"].value(d), true
 	case "uri", "url":
-		return draw.One(d, valueTables["url"]), true
+		return valueTables["url"].value(d), true
 	case "hostname":
-		return draw.One(d, valueTables["domain"]), true
+		return valueTables["domain"].value(d), true
 	case "ipv4":
 		return fmt.Sprintf("192.0.2.%d", d.Between(1, 254)), true
 	case "ipv6":
@@ -426,19 +453,22 @@ func (m *Maker) str(v *View, name string) (string, bool) {
 		}
 		return "", false
 	}
-	s := m.ByName(v, name)
+	s := m.byName(v, name)
 	if k := v.lengths[1]; k >= 0 && utf8.RuneCountInString(s) > k {
 		s = strings.TrimSpace(string([]rune(s)[:k]))
 	}
 	for k := v.lengths[0]; k >= 0 && utf8.RuneCountInString(s) < k; {
-		if s += " " + draw.One(d, plainNouns); len(s) > 4096 {
+		if s += " " + draw.One(d, lists["noun"]); len(s) > 4096 {
 			return "", false
 		}
 	}
 	return s, true
 }
 
-func (m *Maker) fits(v *View, s string) bool {
+// Text makes a string for a name alone.
+func (m *Maker) Text(name string) string { return m.byName(&view{Schema: &Schema{}}, name) }
+
+func (m *Maker) fits(v *view, s string) bool {
 	n := utf8.RuneCountInString(s)
 	return (v.lengths[0] < 0 || n >= v.lengths[0]) && (v.lengths[1] < 0 || n <= v.lengths[1])
 }
@@ -447,43 +477,51 @@ func (m *Maker) date() string {
 	return fmt.Sprintf("%d-%02d-%02d", m.D.Between(2025, 2028), m.D.Between(1, 12), m.D.Between(1, 28))
 }
 
-// byName takes a value from the table of the parameter's last words, makes an identifier, or else a phrase of two
-// words.
-func (m *Maker) ByName(v *View, name string) string {
+func (m *Maker) dateTime() string {
+	return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), m.D.Between(6, 21), 15*m.D.Pick(4))
+}
+
+// byName makes what the description asks for, takes a value from the table of the parameter's last words, makes an
+// identifier, or else a phrase of two words.
+func (m *Maker) byName(v *view, name string) string {
 	w := names.Words(name)
+	last, both := "", ""
 	if n := len(w); n > 0 {
-		last := names.Singular(w[n-1])
+		last = names.Singular(w[n-1])
 		if n > 1 {
-			if t := valueTables[w[n-2]+last]; t != nil {
-				return draw.One(m.D, t)
-			}
-		}
-		if last == "time" || last == "start" || last == "end" || last == "timestamp" {
-			return fmt.Sprintf("%sT%02d:%02d:00Z", m.date(), m.D.Between(6, 21), 15*m.D.Pick(4))
-		}
-		// "from" and "since" mean a date only where the description says so.
-		dateWord := last == "from" || last == "since" || last == "until"
-		if t := valueTables[last]; t != nil && (!dateWord || strings.Contains(strings.ToLower(v.Description), "date")) {
-			if last == "date" {
-				return m.date()
-			}
-			return draw.One(m.D, t)
-		}
-		if wholeNumbers[w[n-1]] && w[n-1] != "id" { // a number sent as a string
-			lo, hi := 1, 100
-			if r, ok := numberRanges[w[n-1]]; ok {
-				lo, hi = int(r[0]), int(r[1])
-			}
-			return strconv.Itoa(m.D.Between(lo, hi))
-		}
-		switch last {
-		case "id", "uuid", "slug":
-			stem := "item"
-			if n > 1 {
-				stem = names.Singular(w[n-2])
-			}
-			return fmt.Sprintf("%s-%04d", stem, m.D.Between(1, 9999))
+			both = w[n-2] + last
 		}
 	}
-	return draw.One(m.D, adjectives) + " " + draw.One(m.D, plainNouns)
+	t := valueTables[both]
+	if t == nil {
+		t = valueTables[last]
+	}
+	var h hint
+	h.read(v.Description)
+	if s, ok := h.word(m, t != nil); ok {
+		return s
+	}
+	vague := last == "from" || last == "since" || last == "until"
+	switch {
+	case dateNames[both] || dateNames[last] && (!vague || h.says("date") >= 0):
+		return m.date()
+	case last == "time" || last == "start" || last == "end" || last == "timestamp":
+		return m.dateTime()
+	case t != nil:
+		return t.value(m.D)
+	case last == "id" || last == "uuid" || last == "slug":
+		stem := "item"
+		if n := len(w); n > 1 {
+			stem = names.Singular(w[n-2])
+		}
+		return stem + "-" + strconv.Itoa(10000 + m.D.Between(1, 9999))[1:]
+	case last != "": // perhaps a number sent as a string
+		word := w[len(w)-1]
+		if r, ok := numberRanges[word]; ok {
+			return strconv.Itoa(m.D.Between(int(r[0]), int(r[1])))
+		} else if wholeNumbers[word] {
+			return strconv.Itoa(m.D.Between(1, 100))
+		}
+	}
+	return phrase.value(m.D)
 }

@@ -1,11 +1,18 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/schematest"
 )
 
 // A made value validates, for every schema keyword alone and for their mixtures.
@@ -64,5 +71,163 @@ func TestMakerNoEmptyMember(t *testing.T) {
 	m := Maker{D: draw.New(1, "test"), Optional: 1}
 	if v, _ := m.Value(s, "x", 0); v.Encode(jsonval.Compact) != `{"b":{}}` {
 		t.Errorf("made %s", v.Encode(jsonval.Compact))
+	}
+}
+
+// What is made for a schema of a stranger is accepted by it, and the same choices make the same value.
+func TestMakerAccepted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw, _ := json.Marshal(schematest.Schema(2).Draw(t, "schema"))
+		s, err := CompileRaw(raw)
+		if err != nil {
+			t.Skip(err)
+		}
+		seed := rapid.Uint64().Draw(t, "seed")
+		made := func() (string, bool) {
+			m := Maker{D: draw.New(seed, "test"), Optional: 0.5}
+			v, ok := m.Value(s, "thing", 0)
+			if ok && !s.Accepts(&v) {
+				t.Fatalf("%s: made %s", raw, v.Encode(jsonval.Compact))
+			}
+			return v.Encode(jsonval.Compact), ok
+		}
+		first, ok := made()
+		if again, ok2 := made(); first != again || ok != ok2 {
+			t.Fatalf("%s: made %s, then %s", raw, first, again)
+		}
+	})
+}
+
+// speakable says what keeps a value from being said in a sentence and found there again.
+func speakable(s string) string {
+	switch {
+	case strings.TrimSpace(s) != s || s == "":
+		return "space around it, or nothing"
+	case strings.ContainsAny(s, "<>{}\n\r\t") || strings.ContainsAny(s, "~^"):
+		return "a mark"
+	case strings.HasSuffix(s, "..") || strings.HasSuffix(s, "…"):
+		return "an ellipsis"
+	}
+	return ""
+}
+
+// Every table makes sound values, and enough of them.
+func TestTables(t *testing.T) {
+	few := strings.Fields("order sortorder orderdirection direction gender day weekday month status unit units interval period timeframe range duration window network chain blockchain format extension filetype mimetype")
+	for name, table := range valueTables {
+		d := draw.New(1, "tables", name)
+		seen := make(map[string]bool)
+		for range 400 {
+			v := table.value(d)
+			if fault := speakable(v); fault != "" {
+				t.Fatalf("%s: %q has %s", name, v, fault)
+			}
+			seen[v] = true
+		}
+		if len(seen) < 12 && !slices.Contains(few, name) {
+			t.Errorf("%s: %d different values of 400", name, len(seen))
+		}
+		for _, f := range table {
+			for _, p := range f {
+				if p.text == "" && len(p.list) == 0 && p.from == 0 {
+					t.Errorf("%s: a form names a list that is not there", name)
+				}
+			}
+		}
+	}
+	prose := make(map[string]bool)
+	m := Maker{D: draw.New(1, "prose")}
+	for range 1000 {
+		prose[m.Text("message")] = true
+	}
+	if len(prose) < 800 {
+		t.Errorf("%d different messages of 1000", len(prose))
+	}
+}
+
+func read(description string) *hint {
+	var h hint
+	h.read(description)
+	return &h
+}
+
+// Descriptions tell values.
+func TestHints(t *testing.T) {
+	for _, tt := range []struct{ name, description, want string }{ // want: all values, or a pattern after "~"
+		{"sorting", "Sort order, one of: asc, desc", "asc desc"}, {"order", "Must be 'low' or 'high'.", "high low"}, {"mode", "Mode (fast|safe|dry-run)", "dry-run fast safe"},
+		{"kind", "Allowed values: \"big box\", \"bag\" and `can`.", "bag big box can"}, {"thing", "A thing, e.g. 'blue moon', red", "blue moon red"},
+		{"thing", "A thing (for example foo, bar).", "bar foo"}, {"thing", "such as the weather of today", "~^[a-z]+ [a-z]+$"},
+		{"value", "ISO 4217 code", "~^[A-Z]{3}$"}, {"value", "Two-letter country code.", "~^[A-Z]{2}$"}, {"value", "in the form YYYY-MM-DD", "~^20[0-9]{2}-[01][0-9]-[0-3][0-9]$"},
+		{"value", "as ISO 8601", "~^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z$"}, {"shade", "a hex color", "~^#[0-9a-f]{6}$"}, {"from", "first date", "~^20..-..-..$"},
+		{"from", "where to start", "~^[a-z]+ [a-z]+$"}, {"thing", "ends in e.g. 'a...'", "~^[a-z]+ [a-z]+$"}, {"thing", "e.g. '{id}', '<tool_call>'", "~^[a-z]+ [a-z]+$"},
+		{"thing", "e.g.", "~^[a-z]+ [a-z]+$"}, {"thing", "one of", "~^[a-z]+ [a-z]+$"}, {"thing", "one of 'a", "~^[a-z]+ [a-z]+$"}, {"thing", "a|", "~^[a-z]+ [a-z]+$"},
+	} {
+		raw, _ := json.Marshal(map[string]any{"type": "string", "description": tt.description})
+		s, err := CompileRaw(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[string]bool)
+		for i := range 60 {
+			m := Maker{D: draw.New(1, "hint", fmt.Sprint(i))}
+			v, ok := m.Value(s, tt.name, 1)
+			if fault := speakable(v.Text); !ok || fault != "" {
+				t.Fatalf("%s: %q has %s", tt.description, v.Text, fault)
+			}
+			seen[v.Text] = true
+		}
+		var got []string
+		for v := range seen {
+			got = append(got, v)
+		}
+		slices.Sort(got)
+		if pattern, ok := strings.CutPrefix(tt.want, "~"); ok {
+			for _, v := range got {
+				if !regexp.MustCompile(pattern).MatchString(v) {
+					t.Errorf("%s: %q does not match %s", tt.description, v, pattern)
+				}
+			}
+		} else if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %s", tt.description, got, tt.want)
+		}
+	}
+	for description, want := range map[string][2]float64{"between 3 and 7": {3, 7}, "how many (1-50)": {1, 50}, "Range 0.5 to 2": {0.5, 2}, "from -5 to 5": {-5, 5},
+		"(2024-01-15)": {}, "between them": {}, "Unix timestamp (epoch)": {1_700_000_000, 1_900_000_000}, "": {}} {
+		if lo, hi, ok := read(description).numbers(); lo != want[0] || hi != want[1] || ok != (want != [2]float64{}) {
+			t.Errorf("%q: %v to %v, %v", description, lo, hi, ok)
+		}
+	}
+}
+
+// Whatever a description says, reading it ends and what it gives can be said.
+func TestHintsOfAnything(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"e.g. ", "one of ", "'", "\"", "`", "|", ", ", " or ", "(", ")", "a", "between ", "1", "-", " and ", "é"}))
+		text := strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")
+		h := read(text)
+		for _, list := range [][]string{h.choices(), h.examples()} {
+			for _, v := range list {
+				if fault := speakable(strings.NewReplacer("~", "", "^", "").Replace("x" + v + "x")); fault != "" {
+					t.Fatalf("%q: %q has %s", text, v, fault)
+				}
+			}
+		}
+		h.numbers()
+	})
+}
+
+func BenchmarkMaker(b *testing.B) {
+	s, err := CompileRaw([]byte(`{"type":"object","properties":{"city":{"type":"string","description":"City name, e.g. Oslo"},"days":{"type":"integer","minimum":1,"maximum":7},
+		"units":{"type":"string","enum":["metric","imperial"]},"message":{"type":"string","description":"What to say."},"tags":{"type":"array","items":{"type":"string"}}},
+		"required":["city","days","units","message","tags"]}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m := Maker{D: draw.New(1, "bench", "t_0123456789abcdef"), Optional: 0.4}
+		if _, ok := m.Value(s, "call", 0); !ok {
+			b.Fatal("no value")
+		}
 	}
 }

@@ -2,8 +2,7 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"math/big"
 	"net/url"
 	"regexp"
@@ -15,15 +14,16 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
-// offers says whether the schema itself names the value: in an enum, const, default or example.
-func (s *Schema) Offers(v *jsonval.Value) bool {
-	form := jsonval.EqualForm(v)
-	return s.within(func(s *Schema) bool { return s.enumForms[form] || s.named[form] })
+// An Error says why a schema cannot be used.
+type Error struct {
+	Reason string // "bad_schema", "too_deep", "remote_ref" or "bad_ref"
+	Detail string
 }
 
-type Error struct{ Reason, Detail string }
+// Error gives the reason and the detail.
+func (e *Error) Error() string { return e.Reason + ": " + e.Detail }
 
-// keywordKinds gives the kind of value that a keyword must have; those of subschemas are checked where they are
+// KeywordKinds gives the kind of value that a keyword must have; those of subschemas are checked where they are
 // walked.
 var KeywordKinds = map[string]jsonval.Kind{
 	"enum": jsonval.List, "required": jsonval.List, "examples": jsonval.List, "anyOf": jsonval.List, "oneOf": jsonval.List, "allOf": jsonval.List,
@@ -31,19 +31,21 @@ var KeywordKinds = map[string]jsonval.Kind{
 	"minimum": jsonval.Number, "maximum": jsonval.Number, "multipleOf": jsonval.Number, "exclusiveMinimum": jsonval.Number,
 	"exclusiveMaximum": jsonval.Number, "minLength": jsonval.Number, "maxLength": jsonval.Number, "minItems": jsonval.Number, "maxItems": jsonval.Number,
 	"pattern": jsonval.String, "format": jsonval.String, "title": jsonval.String, "description": jsonval.String, "$ref": jsonval.String,
-	"uniqueItems": jsonval.Bool,
+	"uniqueItems": jsonval.Bool, "minProperties": jsonval.Number, "maxProperties": jsonval.Number,
 }
 
-// isAnnotation holds for keywords that accept and refuse nothing.
+// IsAnnotation holds for keywords that accept and refuse nothing.
 func IsAnnotation(key string) bool {
 	return key == "title" || key == "description" || key == "format" || key == "examples" || key == "$schema"
 }
 
+// IsSchema holds for the kinds of values that can be a schema.
 func IsSchema(n *jsonval.Value) bool { return n.Kind == jsonval.Object || n.Kind == jsonval.Bool }
 
-// A schema is a compiled JSON Schema. It knows the keywords type, properties, required, additionalProperties, items,
-// prefixItems, enum, const, anyOf, oneOf, allOf, not, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
-// multipleOf, minLength, maxLength, pattern, minItems, maxItems, uniqueItems and $ref; others are annotations.
+// A Schema is a compiled JSON Schema. It knows the keywords type, properties, patternProperties, additionalProperties,
+// propertyNames, minProperties, maxProperties, required, items, prefixItems, enum, const, anyOf, oneOf, allOf, not,
+// minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, minItems, maxItems,
+// uniqueItems and $ref; others are annotations.
 type Schema struct {
 	Never       bool // the schema false
 	types       typeSet
@@ -52,12 +54,17 @@ type Schema struct {
 	index       map[string]*Schema
 	Required    []string
 	Additional  *Schema // nil if absent
+	patterns    []patternProperty
+	keys        *Schema // propertyNames
+	minKeys     int
+	maxKeys     int // one more than maxProperties; 0 if absent
 	items       *Schema
 	prefix      []*Schema
 	Enum        []jsonval.Value
 	enumForms   map[string]bool
 	named       map[string]bool // forms of const, default and examples
 	constant    *jsonval.Value
+	constForm   string
 	anyOf       []*Schema
 	oneOf       []*Schema
 	allOf       []*Schema
@@ -78,6 +85,13 @@ type Schema struct {
 type property struct {
 	name   string
 	schema *Schema
+}
+
+// A patternProperty is the schema of the members whose names match. A pattern outside Go's syntax is nil: what it
+// matches is unknown, so the members that no other keyword speaks of are let pass.
+type patternProperty struct {
+	pattern *regexp.Regexp
+	schema  *Schema
 }
 
 // A typeSet is a set of JSON Schema types; the empty set accepts all.
@@ -105,7 +119,7 @@ func typeBit(name string) typeSet {
 	return 0
 }
 
-// typesOf reads the type keyword of a schema; unknown words count for nothing.
+// TypesOf reads the type keyword of a schema; unknown words count for nothing.
 func TypesOf(n *jsonval.Value) typeSet {
 	t := n.Get("type")
 	if t == nil {
@@ -118,8 +132,10 @@ func TypesOf(n *jsonval.Value) typeSet {
 	return set
 }
 
+// Has says whether all values of the kind are accepted.
 func (t typeSet) Has(k jsonval.Kind) bool { return t == 0 || t&(1<<k) != 0 }
 
+// Accepts says whether the types allow a value; an integral float is an integer.
 func (t typeSet) Accepts(v *jsonval.Value) bool {
 	return t.Has(v.Kind) || t&integerType != 0 && v.Kind == jsonval.Number && jsonval.Integral(v.Text)
 }
@@ -132,9 +148,14 @@ type decimal struct {
 }
 
 func newDecimal(text string) *decimal {
+	d := decimalOf(text)
+	return &d
+}
+
+func decimalOf(text string) decimal {
 	f, err := strconv.ParseFloat(text, 64)
 	isFloat := strings.ContainsAny(text, ".eE")
-	return &decimal{text, f, err == nil && (isFloat || f < 1<<53 && f > -(1<<53))}
+	return decimal{text, f, err == nil && (isFloat || f < 1<<53 && f > -(1<<53))}
 }
 
 func (d *decimal) compare(o *decimal) int {
@@ -156,14 +177,19 @@ func (d *decimal) divides(o *decimal) bool {
 	return q.IsInt()
 }
 
-// compile turns a schema document into a schema. It fails on a reference that leaves the document or leads nowhere;
-// keywords of a wrong kind are ignored, for [Normalize] drops them with a note.
+// Compile turns a schema document into a schema. It fails on a reference that leaves the document or leads nowhere;
+// keywords of a wrong kind are ignored, for the normalizer drops them with a note. The document must not change after.
 func Compile(root *jsonval.Value) (*Schema, *Error) {
 	c := compiler{root: root, done: make(map[*jsonval.Value]*Schema)}
 	s := c.schema(root)
 	s.Unsupported = c.unsupported
 	return s, c.err
 }
+
+var (
+	boundNames  = [4]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+	lengthNames = [4]string{"minLength", "maxLength", "minItems", "maxItems"}
+)
 
 type compiler struct {
 	root  *jsonval.Value
@@ -228,7 +254,28 @@ func (c *compiler) schema(n *jsonval.Value) *Schema {
 				}
 			}
 		case "additionalProperties":
-			s.Additional = c.schema(v)
+			if IsSchema(v) {
+				s.Additional = c.schema(v)
+			}
+		case "patternProperties":
+			for j := range v.Members {
+				p := patternProperty{schema: c.schema(&v.Members[j].Value)}
+				var err error
+				if p.pattern, err = regexp.Compile(v.Members[j].Key); err != nil {
+					c.unsupported = cmp.Or(c.unsupported, v.Members[j].Key)
+				}
+				s.patterns = append(s.patterns, p)
+			}
+		case "propertyNames":
+			if IsSchema(v) {
+				s.keys = c.schema(v)
+			}
+		case "minProperties":
+			s.minKeys, _ = jsonval.Count(v.Text)
+		case "maxProperties":
+			if k, ok := jsonval.Count(v.Text); ok {
+				s.maxKeys = k + 1
+			}
 		case "items":
 			if IsSchema(v) {
 				s.items = c.schema(v)
@@ -261,16 +308,17 @@ func (c *compiler) schema(n *jsonval.Value) *Schema {
 			s.enumForms = jsonval.AddForms(nil, v.List...)
 		case "const":
 			s.constant = v
+			s.constForm = jsonval.EqualForm(v)
 			s.named = jsonval.AddForms(s.named, *v)
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-			s.bounds[slices.Index([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, m.Key)] = newDecimal(v.Text)
+			s.bounds[slices.Index(boundNames[:], m.Key)] = newDecimal(v.Text)
 		case "multipleOf":
 			if jsonval.Sign(v.Text) > 0 {
 				s.multipleOf = newDecimal(v.Text)
 			}
 		case "minLength", "maxLength", "minItems", "maxItems":
 			if k, ok := jsonval.Count(v.Text); ok {
-				s.lengths[slices.Index([]string{"minLength", "maxLength", "minItems", "maxItems"}, m.Key)] = k
+				s.lengths[slices.Index(lengthNames[:], m.Key)] = k
 			}
 		case "pattern":
 			if re, err := regexp.Compile(v.Text); err != nil {
@@ -317,7 +365,7 @@ func (c *compiler) schemas(list *jsonval.Value) []*Schema {
 	return out
 }
 
-// resolve follows a reference inside one document: "#" or "#/" and a JSON Pointer.
+// Resolve follows a reference inside one document: "#" or "#/" and a JSON Pointer.
 func Resolve(root *jsonval.Value, ref string) (*jsonval.Value, *Error) {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -351,17 +399,37 @@ func Resolve(root *jsonval.Value, ref string) (*jsonval.Value, *Error) {
 	return n, nil
 }
 
-// A fault is one way in which a value breaks a schema.
-type fault struct {
+// A Fault is one way in which a value breaks a schema.
+type Fault struct {
 	Path    string // JSON Pointer into the value
 	Keyword string
 	Detail  string
 }
 
+// Offers says whether the schema itself names the value: in an enum, const, default or example.
+func (s *Schema) Offers(v *jsonval.Value) bool {
+	form := ""
+	return s.within(func(s *Schema) bool {
+		if s.enumForms == nil && s.named == nil {
+			return false
+		}
+		if form == "" {
+			form = jsonval.EqualForm(v)
+		}
+		return s.enumForms[form] || s.named[form]
+	})
+}
+
 // within visits s and the schemas that speak of the same value, through references and branches, each once, until
 // visit returns true. It gives up after 256 of them.
 func (s *Schema) within(visit func(*Schema) bool) bool {
-	return s != nil && s.search(make(map[*Schema]bool), visit)
+	switch {
+	case s == nil:
+		return false
+	case s.ref == nil && s.allOf == nil && s.anyOf == nil && s.oneOf == nil:
+		return visit(s)
+	}
+	return s.search(make(map[*Schema]bool), visit)
 }
 
 func (s *Schema) search(seen map[*Schema]bool, visit func(*Schema) bool) bool {
@@ -380,13 +448,17 @@ func (s *Schema) search(seen map[*Schema]bool, visit func(*Schema) bool) bool {
 	return false
 }
 
-// faults lists, in the order of the schema, how v breaks s: at most 32 of them, each at its place in v.
-func (s *Schema) Faults(v *jsonval.Value) []fault {
+// Faults lists, in the order of the schema, how v breaks s: at most 32 of them, each at its place in v.
+func (s *Schema) Faults(v *jsonval.Value) []Fault {
+	if s.Accepts(v) { // the usual case, in which no places are written
+		return nil
+	}
 	c := checker{collect: true}
 	c.check(s, v, "", 0)
 	return c.found
 }
 
+// Accepts says whether v is valid for s.
 func (s *Schema) Accepts(v *jsonval.Value) bool {
 	var c checker
 	return c.check(s, v, "", 0)
@@ -396,8 +468,9 @@ func (s *Schema) Accepts(v *jsonval.Value) bool {
 // consuming anything, and a few nested unions can ask for exponentially many visits, so depth and visits are bounded.
 type checker struct {
 	collect bool
-	found   []fault
+	found   []Fault
 	visits  int
+	form    []byte // of the value compared last
 }
 
 const (
@@ -406,114 +479,114 @@ const (
 	maxFaults  = 32
 )
 
-// quiet runs f without collecting.
-func (c *checker) quiet(f func() bool) bool {
+// note keeps a fault and says whether to go on looking.
+func (c *checker) note(path, keyword, detail string) bool {
+	if c.collect && len(c.found) < maxFaults {
+		c.found = append(c.found, Fault{path, keyword, detail})
+	}
+	return c.collect
+}
+
+// quietly checks without noting faults.
+func (c *checker) quietly(s *Schema, v *jsonval.Value, nesting int) bool {
 	old := c.collect
 	c.collect = false
-	ok := f()
+	ok := c.check(s, v, "", nesting)
 	c.collect = old
 	return ok
 }
 
+// equalForm returns the form of v, which is valid until the next call.
+func (c *checker) equalForm(v *jsonval.Value) []byte {
+	c.form = jsonval.AppendEqualForm(c.form[:0], v)
+	return c.form
+}
+
+// check says whether s accepts v. It notes all faults when it collects, and else stops at the first.
 func (c *checker) check(s *Schema, v *jsonval.Value, path string, nesting int) bool {
-	ok := true
-	// fail notes a fault and says whether to go on looking.
-	fail := func(keyword, detail string) bool {
-		ok = false
-		if c.collect && len(c.found) < maxFaults {
-			c.found = append(c.found, fault{path, keyword, detail})
-		}
-		return c.collect
-	}
 	if c.visits++; c.visits > maxVisits || nesting > maxNesting {
-		fail("$ref", "the schema is recursive without end or too costly to check")
+		c.note(path, "$ref", "the schema is recursive without end or too costly to check")
 		return false
 	}
 	if s.Never {
-		fail("false", "no value is allowed here")
+		c.note(path, "false", "no value is allowed here")
 		return false
 	}
-	in := func(sub *Schema) bool { return c.check(sub, v, path, nesting+1) }
-	quietly := func(sub *Schema) bool { return c.quiet(func() bool { return in(sub) }) }
-
 	if !s.types.Accepts(v) {
-		fail("type", v.Kind.String()+" is not "+strings.Join(s.typeOrder, " or "))
+		if c.collect {
+			c.note(path, "type", v.Kind.String()+" is not "+strings.Join(s.typeOrder, " or "))
+		}
 		return false // further faults would only follow from this one
 	}
-	if s.Enum != nil && !s.enumForms[jsonval.EqualForm(v)] && !fail("enum", "not a member of the enum") {
-		return false
-	}
-	if s.constant != nil && jsonval.EqualForm(s.constant) != jsonval.EqualForm(v) && !fail("const", "not the constant") {
-		return false
-	}
-	if s.ref != nil && !in(s.ref) {
-		ok = false
-	}
-	for _, sub := range s.allOf {
-		if (ok || c.collect) && !in(sub) {
-			ok = false
-		}
-	}
-	if !ok && !c.collect {
-		return false
-	}
-	if s.anyOf != nil && !slices.ContainsFunc(s.anyOf, quietly) && !fail("anyOf", "no branch accepts the value") {
-		return false
-	}
-	if s.oneOf != nil {
-		n := 0
-		for _, sub := range s.oneOf {
-			if quietly(sub) {
-				n++
-			}
-		}
-		if n != 1 && !fail("oneOf", strconv.Itoa(n)+" branches accept the value, want 1") {
+	ok := true
+	if s.Enum != nil && !s.enumForms[string(c.equalForm(v))] {
+		if ok = false; !c.note(path, "enum", "not a member of the enum") {
 			return false
 		}
 	}
-	if s.not != nil && quietly(s.not) && !fail("not", "the excluded schema accepts the value") {
+	if s.constant != nil && s.constForm != string(c.equalForm(v)) {
+		if ok = false; !c.note(path, "const", "not the constant") {
+			return false
+		}
+	}
+	if ok = c.branches(s, v, path, nesting+1) && ok; !ok && !c.collect {
 		return false
 	}
 	switch v.Kind {
 	case jsonval.Number:
-		s.checkNumber(v, fail)
+		return c.number(s, v, path) && ok
 	case jsonval.String:
-		s.checkString(v, fail)
+		return c.str(s, v, path) && ok
 	case jsonval.List:
-		s.checkList(v, fail)
-		for i := range v.List {
-			sub := s.items
-			if i < len(s.prefix) {
-				sub = s.prefix[i]
-			}
-			if sub == nil {
-				continue
-			}
-			if !c.check(sub, &v.List[i], c.join(path, strconv.Itoa(i)), nesting+1) {
-				if ok = false; !c.collect {
-					return false
-				}
-			}
-		}
+		return c.list(s, v, path, nesting+1) && ok
 	case jsonval.Object:
-		has := v.Lookup(len(s.Required))
-		for _, name := range s.Required {
-			if has(name) == nil && !fail("required", "missing "+strconv.Quote(name)) {
+		return c.object(s, v, path, nesting+1) && ok
+	}
+	return ok
+}
+
+// branches checks the schemas that speak of the same value.
+func (c *checker) branches(s *Schema, v *jsonval.Value, path string, nesting int) bool {
+	ok := true
+	if s.ref != nil && !c.check(s.ref, v, path, nesting) {
+		if ok = false; !c.collect {
+			return false
+		}
+	}
+	for _, sub := range s.allOf {
+		if !c.check(sub, v, path, nesting) {
+			if ok = false; !c.collect {
 				return false
 			}
 		}
-		for i := range v.Members {
-			m := &v.Members[i]
-			sub := s.index[m.Key]
-			if sub == nil {
-				sub = s.Additional
-			}
-			if sub != nil && !c.check(sub, &m.Value, c.join(path, m.Key), nesting+1) {
-				if ok = false; !c.collect {
-					return false
-				}
+	}
+	if s.anyOf != nil {
+		accepted := false
+		for i := 0; i < len(s.anyOf) && !accepted; i++ {
+			accepted = c.quietly(s.anyOf[i], v, nesting)
+		}
+		if !accepted {
+			if ok = false; !c.note(path, "anyOf", "no branch accepts the value") {
+				return false
 			}
 		}
+	}
+	if s.oneOf != nil {
+		n := 0
+		for _, sub := range s.oneOf {
+			if c.quietly(sub, v, nesting) {
+				n++
+			}
+		}
+		if n != 1 {
+			if ok = false; !c.note(path, "oneOf", strconv.Itoa(n)+" branches accept the value, want 1") {
+				return false
+			}
+		}
+	}
+	if s.not != nil && c.quietly(s.not, v, nesting) {
+		ok = false
+		c.note(path, "not", "the excluded schema accepts the value")
 	}
 	return ok
 }
@@ -526,70 +599,184 @@ func (c *checker) join(path, key string) string {
 	return path + "/" + jsonval.PointerEscape(key)
 }
 
-func (s *Schema) checkNumber(v *jsonval.Value, fail func(keyword, detail string) bool) {
+func (c *checker) number(s *Schema, v *jsonval.Value, path string) bool {
 	if s.bounds == [4]*decimal{} && s.multipleOf == nil {
-		return
+		return true
 	}
-	d := newDecimal(v.Text)
+	ok := true
+	d := decimalOf(v.Text)
 	for i, b := range s.bounds {
 		if b == nil {
 			continue
 		}
-		c := d.compare(b)
-		bad := i == 0 && c < 0 || i == 1 && c > 0 || i == 2 && c <= 0 || i == 3 && c >= 0
-		keyword := [4]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}[i]
-		if bad && !fail(keyword, v.Text+" against "+b.text) {
-			return
+		o := d.compare(b)
+		if i == 0 && o < 0 || i == 1 && o > 0 || i == 2 && o <= 0 || i == 3 && o >= 0 {
+			if ok = false; !c.note(path, boundNames[i], v.Text+" against "+b.text) {
+				return false
+			}
 		}
 	}
-	if s.multipleOf != nil && !s.multipleOf.divides(d) {
-		fail("multipleOf", v.Text+" is no multiple of "+s.multipleOf.text)
+	if s.multipleOf != nil && !s.multipleOf.divides(&d) {
+		ok = false
+		c.note(path, "multipleOf", v.Text+" is no multiple of "+s.multipleOf.text)
 	}
+	return ok
 }
 
-func (s *Schema) checkString(v *jsonval.Value, fail func(keyword, detail string) bool) {
-	n := utf8.RuneCountInString(v.Text)
-	if k := s.lengths[0]; k >= 0 && n < k && !fail("minLength", strconv.Itoa(n)+" code points, want at least "+strconv.Itoa(k)) {
-		return
+func (c *checker) str(s *Schema, v *jsonval.Value, path string) bool {
+	ok := true
+	if s.lengths[0] >= 0 || s.lengths[1] >= 0 {
+		ok = c.size(utf8.RuneCountInString(v.Text), s.lengths[0], s.lengths[1], path, "minLength", "maxLength", " code points")
 	}
-	if k := s.lengths[1]; k >= 0 && n > k && !fail("maxLength", strconv.Itoa(n)+" code points, want at most "+strconv.Itoa(k)) {
-		return
+	if (ok || c.collect) && s.pattern != nil && !s.pattern.MatchString(v.Text) {
+		ok = false
+		c.note(path, "pattern", "does not match "+s.pattern.String())
 	}
-	if s.pattern != nil && !s.pattern.MatchString(v.Text) {
-		fail("pattern", "does not match "+s.pattern.String())
-	}
+	return ok
 }
 
-func (s *Schema) checkList(v *jsonval.Value, fail func(keyword, detail string) bool) {
-	n := len(v.List)
-	if k := s.lengths[2]; k >= 0 && n < k && !fail("minItems", strconv.Itoa(n)+" items, want at least "+strconv.Itoa(k)) {
-		return
+// size compares a count with its bounds, of which a negative one is absent.
+func (c *checker) size(n, least, most int, path, under, over, unit string) bool {
+	switch {
+	case least >= 0 && n < least:
+		if c.collect {
+			c.note(path, under, strconv.Itoa(n)+unit+", want at least "+strconv.Itoa(least))
+		}
+		return false
+	case most >= 0 && n > most:
+		if c.collect {
+			c.note(path, over, strconv.Itoa(n)+unit+", want at most "+strconv.Itoa(most))
+		}
+		return false
 	}
-	if k := s.lengths[3]; k >= 0 && n > k && !fail("maxItems", strconv.Itoa(n)+" items, want at most "+strconv.Itoa(k)) {
-		return
+	return true
+}
+
+func (c *checker) list(s *Schema, v *jsonval.Value, path string, nesting int) bool {
+	ok := c.size(len(v.List), s.lengths[2], s.lengths[3], path, lengthNames[2], lengthNames[3], " items")
+	if !ok && !c.collect {
+		return false
 	}
-	if !s.unique {
-		return
+	if s.unique && len(v.List) > 1 {
+		seen := make(map[string]bool, len(v.List))
+		for i := range v.List {
+			if form := c.equalForm(&v.List[i]); !seen[string(form)] {
+				seen[string(form)] = true
+				continue
+			}
+			if ok = false; !c.note(path, "uniqueItems", "item "+strconv.Itoa(i)+" occurs before") {
+				return false
+			}
+			break
+		}
 	}
-	seen := make(map[string]bool, n)
 	for i := range v.List {
-		form := jsonval.EqualForm(&v.List[i])
-		if seen[form] {
-			fail("uniqueItems", "item "+strconv.Itoa(i)+" occurs before")
-			return
+		sub := s.items
+		if i < len(s.prefix) {
+			sub = s.prefix[i]
 		}
-		seen[form] = true
+		if sub == nil {
+			continue
+		}
+		at := ""
+		if c.collect {
+			at = c.join(path, strconv.Itoa(i))
+		}
+		if !c.check(sub, &v.List[i], at, nesting) {
+			if ok = false; !c.collect {
+				return false
+			}
+		}
 	}
+	return ok
 }
 
-func CompileRaw(raw json.RawMessage) (*Schema, error) {
-	root, err := jsonval.Parse(raw)
-	if err != nil {
-		return nil, err
+func (c *checker) object(s *Schema, v *jsonval.Value, path string, nesting int) bool {
+	ok := c.size(len(v.Members), s.minKeys, s.maxKeys-1, path, "minProperties", "maxProperties", " members")
+	if !ok && !c.collect {
+		return false
+	}
+	if len(s.Required)*len(v.Members) < 1024 {
+		for _, name := range s.Required {
+			if v.Get(name) == nil && !c.missing(&ok, path, name) {
+				return false
+			}
+		}
+	} else {
+		has := v.Lookup(len(s.Required))
+		for _, name := range s.Required {
+			if has(name) == nil && !c.missing(&ok, path, name) {
+				return false
+			}
+		}
+	}
+	for i := range v.Members {
+		m := &v.Members[i]
+		if s.keys != nil {
+			key := jsonval.NewString(m.Key)
+			if !c.quietly(s.keys, &key, nesting) {
+				if ok = false; !c.note(c.join(path, m.Key), "propertyNames", "the name is not allowed") {
+					return false
+				}
+			}
+		}
+		if !c.member(s, m, path, nesting) {
+			if ok = false; !c.collect {
+				return false
+			}
+		}
+	}
+	return ok
+}
+
+// missing notes the lack of a required member and says whether to go on looking.
+func (c *checker) missing(ok *bool, path, name string) bool {
+	*ok = false
+	return c.collect && c.note(path, "required", "missing "+strconv.Quote(name))
+}
+
+func (c *checker) member(s *Schema, m *jsonval.Member, path string, nesting int) bool {
+	sub := s.index[m.Key]
+	spoken := sub != nil
+	ok := sub == nil || c.check(sub, &m.Value, c.join(path, m.Key), nesting)
+	for _, p := range s.patterns {
+		if p.pattern == nil {
+			spoken = true
+		} else if (ok || c.collect) && p.pattern.MatchString(m.Key) {
+			spoken = true
+			ok = c.check(p.schema, &m.Value, c.join(path, m.Key), nesting) && ok
+		}
+	}
+	if !spoken && s.Additional != nil {
+		return c.check(s.Additional, &m.Value, c.join(path, m.Key), nesting)
+	}
+	return ok
+}
+
+// CompileRaw parses and compiles a schema document. The error is a [*Error].
+func CompileRaw(raw []byte) (*Schema, error) {
+	root, bad := ParseSchema(raw)
+	if bad != nil {
+		return nil, bad
 	}
 	s, bad := Compile(&root)
 	if bad != nil {
-		return nil, fmt.Errorf("%s: %s", bad.Reason, bad.Detail)
+		return nil, bad
 	}
 	return s, nil
+}
+
+// ParseSchema reads the JSON of a schema document.
+func ParseSchema(raw []byte) (jsonval.Value, *Error) {
+	root, err := jsonval.Parse(raw)
+	je, _ := errors.AsType[*jsonval.Error](err)
+	switch {
+	case err == nil && IsSchema(&root):
+		return root, nil
+	case err == nil:
+		return root, &Error{"bad_schema", "want a schema object, got " + root.Kind.String()}
+	case je != nil && strings.HasPrefix(je.Rule, "nested deeper"):
+		return root, &Error{"too_deep", err.Error()}
+	}
+	return root, &Error{"bad_schema", err.Error()}
 }

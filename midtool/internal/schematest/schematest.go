@@ -11,21 +11,26 @@ func Schema(depth int) *rapid.Generator[any] {
 		}
 		s := map[string]any{}
 		words := []any{"string", "integer", "number", "boolean", "array", "object", "null", "int", "List[int]", "Optional[str]", "Dict[str,any]",
-			"Union[int,List[str]]", "date", "tuple[int,str]", "banana", "str, optional", "set", 7, []any{"string", "null"}, []any{"int", "any"}, []any{"date", "null"}, []any{}}
+			"Union[int,List[str]]", "date", "tuple[int,str]", "banana", "str, optional", "set", "int | None", "Map<str, int>", 7, []any{"string", "null"}, []any{"int", "any"}, []any{"date", "null"}, []any{}}
 		if rapid.IntRange(0, 3).Draw(t, "typed") > 0 {
 			s["type"] = rapid.SampledFrom(words).Draw(t, "type")
 		}
 		values := []any{nil, true, 0, 1.0, 2.5, "a", "", []any{1}, map[string]any{"a": 1}}
 		for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"enum", "const", "default", "minimum", "exclusiveMinimum", "maximum", "multipleOf",
-			"minLength", "maxItems", "uniqueItems", "nullable", "pattern", "required", "description", "$ref", "examples"}), 0, 3, rapid.ID).Draw(t, "keys") {
+			"minLength", "maxItems", "uniqueItems", "nullable", "pattern", "required", "description", "$ref", "examples",
+			"minProperties", "maxProperties"}), 0, 3, rapid.ID).Draw(t, "keys") {
 			switch key {
 			case "enum", "examples":
 				s[key] = rapid.SliceOfN(rapid.SampledFrom(values), 0, 4).Draw(t, key)
 			case "required":
-				s[key] = rapid.SliceOfN(rapid.SampledFrom([]any{"a", "b", "c", 5}), 0, 3).Draw(t, key)
+				if rapid.IntRange(0, 4).Draw(t, "draft 3") == 0 {
+					s[key] = rapid.Bool().Draw(t, key)
+				} else {
+					s[key] = rapid.SliceOfN(rapid.SampledFrom([]any{"a", "b", "c", 5}), 0, 3).Draw(t, key)
+				}
 			case "$ref":
 				s[key] = rapid.SampledFrom([]any{"#", "#/$defs/d", "#/properties/a", "#/nowhere", "other.json"}).Draw(t, key)
-			case "minLength", "maxItems", "multipleOf":
+			case "minLength", "maxItems", "multipleOf", "minProperties", "maxProperties":
 				s[key] = rapid.SampledFrom([]any{0, 1, 2, 3.0, -1, 0.5, "x"}).Draw(t, key)
 			case "uniqueItems", "nullable":
 				s[key] = rapid.Bool().Draw(t, key)
@@ -38,13 +43,21 @@ func Schema(depth int) *rapid.Generator[any] {
 		if depth > 0 {
 			sub := Schema(depth - 1)
 			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"properties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not",
-				"additionalProperties", "$defs"}), 0, 3, rapid.ID).Draw(t, "parts") {
+				"additionalProperties", "patternProperties", "propertyNames", "additionalItems", "$defs"}), 0, 3, rapid.ID).Draw(t, "parts") {
 				switch key {
 				case "properties":
 					s[key] = rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "type"}), sub, 0, 3).Draw(t, key)
 				case "$defs":
 					s[key] = map[string]any{"d": sub.Draw(t, key)}
-				case "items", "not", "additionalProperties":
+				case "patternProperties":
+					s[key] = rapid.MapOfN(rapid.SampledFrom([]string{"^[a-b]$", "c", "(?=x)"}), sub, 0, 2).Draw(t, key)
+				case "items":
+					if rapid.IntRange(0, 4).Draw(t, "draft 4") == 0 {
+						s[key] = rapid.SliceOfN(sub, 0, 3).Draw(t, key)
+					} else {
+						s[key] = sub.Draw(t, key)
+					}
+				case "not", "additionalProperties", "propertyNames", "additionalItems":
 					s[key] = sub.Draw(t, key)
 				default:
 					s[key] = rapid.SliceOfN(sub, 0, 3).Draw(t, key)

@@ -1,380 +1,459 @@
 package wording
 
 import (
-	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/throughline-go/throughline/midtool/internal/draw"
-	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/names"
-	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
-// conclude restates one or two short scalars of the result, of different names.
-func conclude(d *draw.Draws, result *jsonval.Value) string {
-	type fact struct{ name, text string }
-	var facts []fact
-	var collect func(n *jsonval.Value, name string)
-	collect = func(n *jsonval.Value, name string) {
-		switch n.Kind {
-		case jsonval.Object:
-			for i := range n.Members {
-				collect(&n.Members[i].Value, n.Members[i].Key)
-			}
-		case jsonval.List:
-			for i := range n.List {
-				collect(&n.List[i], names.Singular(name))
-			}
-		case jsonval.String, jsonval.Number:
-			f := fact{names.KeyPhrase([]string{name}, false), n.Text}
-			told := slices.ContainsFunc(facts, func(o fact) bool { return o.name == f.name })
-			if !told && len(n.Text) <= 80 && strings.TrimSpace(n.Text) != "" && !strings.Contains(n.Text, "\n") {
-				facts = append(facts, f)
-			}
-		}
-	}
-	collect(result, "result")
-	if len(facts) == 0 {
-		return "Done. The result is " + result.Encode(jsonval.Display) + "."
-	}
-	first := facts[0]
-	if len(facts) == 1 {
-		return strings.NewReplacer("%p", first.name, "%v", first.text).Replace(draw.One(d, []string{
-			"Done, the %p is %v.", "The call went through: %p %v.", "That worked, with %p %v.", "It is done. The %p is %v."}))
-	}
-	other := facts[1+d.Pick(len(facts)-1)]
-	return strings.NewReplacer("%p", first.name, "%v", first.text, "%q", other.name, "%w", other.text).Replace(draw.One(d, []string{
-		"Done: the %p is %v and the %q is %w.", "The %p is %v, for %q %w.", "It worked. The %q is %w and the %p %v.",
-		"Here is the outcome: %p %v, %q %w.", "All set, with %q %w (%p %v)."}))
-}
-
-// Template tables (ours). A template has the slot %p for the name of a parameter in words and %v for its value.
+// Tables of requests (ours). A request is a lead, an opening, what is wanted, its arguments inside the sentence or after
+// it, and a closing; each of them is drawn by itself.
 var (
-	askOpenings  = []string{"Could you ", "Can you ", "Would you ", "Could you please ", "Can you please ", "Would you mind helping me: can you "}
-	tellOpenings = []string{"Please ", "I need you to ", "I would like you to ", "I want you to ", "Hi! Please ", "Hello, please ", "Next, ",
-		"For my notes, ", "Before the meeting, please ", "One more thing: please ", "When you have a moment, ", ""}
-	closings = []string{"", "", "", " Thanks!", " Thank you.", " That is all I need.", " I will wait for the result.",
-		" Let me know how it goes.", " No rush."}
-	inlineSlots   = []string{"with %p %v", "with the %p %v", "using %v as the %p", "where the %p is %v", "taking %v for the %p", "with %v as %p"}
-	sentenceSlots = []string{"The %p is %v.", "Use %v as the %p.", "Set the %p to %v.", "For the %p, use %v.", "The %p should be %v.",
-		"Take %v for the %p.", "As %p I want %v.", "%P: %v."}
-	verbPhrases = map[names.VerbClass][]string{
-		names.GetVerb:    {"get", "look up", "show me", "fetch", "find out", "check", "pull up", "give me"},
-		names.ListVerb:   {"list", "show me", "go through", "give me an overview of", "enumerate", "lay out"},
-		names.SearchVerb: {"search for", "look for", "find", "hunt down", "track down"},
-		names.CreateVerb: {"create", "add", "set up", "make", "put together"},
-		names.UpdateVerb: {"update", "change", "edit", "adjust", "modify"},
-		names.DeleteVerb: {"delete", "remove", "get rid of", "erase", "clear away"},
-	}
-	// Verbs that start descriptions and ask for something to be returned.
-	returning = map[string]names.VerbClass{"return": names.GetVerb, "retrieve": names.GetVerb, "get": names.GetVerb, "fetch": names.GetVerb, "read": names.GetVerb, "show": names.GetVerb,
-		"list": names.ListVerb, "search": names.SearchVerb, "find": names.SearchVerb, "create": names.CreateVerb, "add": names.CreateVerb, "update": names.UpdateVerb,
-		"edit": names.UpdateVerb, "modify": names.UpdateVerb, "delete": names.DeleteVerb, "remove": names.DeleteVerb, "lookup": names.SearchVerb, "query": names.SearchVerb,
-		"insert": names.CreateVerb, "describe": names.GetVerb}
-	otherVerbs = names.WordSet(`analyze analyse apply approve archive assign attach book buy calculate call cancel capture check choose clear click
-		clone close collect combine compare compile compress compute configure connect convert copy count crawl decode decrypt deploy detect
-		determine disable download draw duplicate enable encode encrypt estimate evaluate execute explain export extract filter forward format
-		generate identify import inspect install invite join launch load lock log make manage mark measure merge monitor move navigate notify open
-		optimize parse pause perform place plan play predict prepare preview print process provide publish pull push record refresh register
-		rename render reorder replace reply report request reserve reset resize resolve restart restore resume review rotate run save scan
-		schedule scrape select send share sign simulate solve sort split start stop store submit subscribe summarize suspend switch sync take
-		test track transfer transform translate trigger turn unlock unsubscribe upload validate verify view visit wait watch withdraw write`)
-	// A description's object is cut before these words: what follows speaks about the arguments.
-	cutWords = names.WordSet("by using with given based via from through including and that which where when if so optionally for in to on as or within")
+	leads = strings.Split(`hi, |hello, |hi there, |hey, |good morning, |for my notes, |before the meeting, |`+
+		`when you have a moment, |for a project of mine, |if you can, |to save me some time, |for a colleague, |for the team, |`+
+		`as we discussed, |here is what I need: |a small request: |for a write-up, |for the record, |so that I can carry on, |`+
+		`to get me started, |since you have the tools, |on short notice: |for something I am working on, `, "|")
+	followLeads = strings.Split(`now |next, |with that, |and now |after that, |okay, now |great, next |good, now |`+
+		`thanks, now |while you are at it, |that helps. Now |perfect. Next, |going on from there, |with that done, |`+
+		`now that we have this, |as the next step, |very good. Then |understood. Now |following up on that, |building on that, |`+
+		`to continue, |moving on, |alright, now |fine. After that, `, "|")
+	asks = strings.Split(`could you |can you |would you |could you please |can you please |would you please |`+
+		`are you able to |is it possible for you to |may I ask you to |can I ask you to |do you think you could |`+
+		`would it be possible to |could you kindly |can you quickly |would you be able to |can I get you to |could I ask you to |`+
+		`might you be able to |will you |would you be so kind as to `, "|")
+	tells = strings.Split(`please |I need you to |I would like you to |I want you to |I'd like you to |go ahead and |`+
+		`kindly ||it would help me if you could |I'd be glad if you could |I was hoping you could |do me a favor and |`+
+		`what I need is for you to |I have to ask you to |your job is to |be so kind as to |I'd appreciate it if you could |`+
+		`I am asking you to |it is time to |you would help me a lot if you could `, "|")
+	askFor = strings.Split(`could I have |can I get |may I have |could I see |can I see |can I have |could I get |`+
+		`may I see |may I get |is there a way to see |could you get hold of |can you dig up |could you find me `, "|")
+	tellFor = strings.Split(`I need |I would like to have |I want to see |I'd like to see |I am looking for |I am after |`+
+		`let me have |let me see |I could use |what I need is |please send me |I am interested in |I'd like |get me |`+
+		`I am trying to find |what I am after is |I still need `, "|")
+	closings = strings.Split(`Thanks!|Thank you.|That is all I need.|I will wait for the result.|Let me know how it goes.|`+
+		`No rush.|Thanks in advance.|Tell me when it is done.|That would help a lot.|Much appreciated.|Cheers!|`+
+		`A short answer is enough.|Please be brief.|I appreciate it.|Just the essentials, please.|Let me know if something is off.|`+
+		`Take your time.|Report back when you have it.|That is it for the moment.|Thanks a lot!|I am curious what comes out.|`+
+		`Keep it simple.|Tell me if there is any trouble.|Many thanks.`, "|")
+	followClosings = strings.Split(`Thanks!|Thank you.|That should be it.|Then we are almost done.|Thanks again.|`+
+		`Let me know how it goes.|Tell me when it is done.|I appreciate it.|Cheers!|That would be great.|Then I have what I need.|`+
+		`That would help.`, "|")
+
+	// How an argument is said inside the sentence; those of manyInline and manySentences also fit a plural.
+	manyInline = []string{"with %p %v", "with the %p %v", "using %v as the %p", "with %v as the %p", "taking %v for the %p",
+		"for the %p %v",
+		"with the %p set to %v", "given the %p %v", "with %v for the %p"}
+	oneInline     = append([]string{"where the %p is %v", "so that the %p is %v"}, manyInline...)
+	manySentences = []string{"use %v as the %p.", "set the %p to %v.", "for the %p, use %v.", "the %p should be %v.",
+		"take %v for the %p.",
+		"as the %p I want %v.", "%p: %v.", "please use %v for the %p.", "I want the %p to be %v.", "go with %v as the %p.",
+		"put in %v as the %p.",
+		"for the %p, go with %v.", "for the %p, take %v.", "please set the %p to %v.", "choose %v as the %p.",
+		"I would take %v as the %p."}
+	oneSentences = append([]string{"the %p is %v.", "the %p is %v here.", "the %p I have in mind is %v.", "%v is the %p.",
+		"the %p here is %v.",
+		"the %p I mean is %v."}, manySentences...)
+	leadSlots = []string{"with %p %v, ", "for the %p %v, ", "given the %p %v, ", "using %v as the %p, ", "with %v as the %p, ",
+		"taking %v as the %p, "}
+	statedFirst = []string{"the %p is %v.", "I have the %p: %v.", "it concerns the %p %v.", "here is the %p: %v.",
+		"this is about the %p %v.",
+		"the %p in question: %v."}
+	plainSentences = []string{"do it ", "I want it ", "it should be ", "please have it ", "make that ", "I would like it ", "take it "}
+	details        = []string{"details: ", "here are the details: ", "the values: ", "use these values: ",
+		"what you need for it: ", "the settings: ",
+		"these are the details: ", "please take these values: ", "here is what to use: ", "the particulars: "}
+	alsoJoins = []string{" and ", " and also ", ", and also ", " and please also ", ", and ", " and besides ",
+		", and on top of that "}
+	thenJoins = []string{", then ", " and then ", ", and then ", ", and after that ", " and afterwards ", ", and from there ",
+		" and next "}
+	againJoins = []string{" and do the same ", ", and do the same ", " and repeat that ", ", then do it again ", ", and again ",
+		" and once more ", ", and likewise "}
+	alsoSentences = []string{"also, ", "in addition, ", "besides that, ", "on top of that, ", "apart from that, ", "please also ",
+		"I also need you to ",
+		"could you also ", "at the same time, ", "and please ", "beyond that, ", "I would also like you to ", "can you also ",
+		"separately, "}
+	thenSentences = []string{"then ", "after that, ", "once that is done, ", "with the result, ", "when you have that, ",
+		"from there, ", "next, ",
+		"with what comes back, ", "as soon as you have it, ", "when that is through, please ", "and then please ", "could you then ",
+		"afterwards, ",
+		"after this, please "}
+
+	// How an argument that comes from a result is told: %p is the field of the result, %q the argument.
+	backSame = []string{"with the %p that comes back", "using its %p", "with that %p", "using the %p from the result",
+		"with the %p you get",
+		"taking the %p from the result", "with the %p it gives you", "using the %p you find there", "with the resulting %p"}
+	backOther = []string{"with the %p that comes back as the %q", "using its %p as the %q", "with that %p as the %q",
+		"taking the %q from the %p in the result",
+		"with the %p you get as the %q", "using the %p from the result for the %q"}
+	farSame    = []string{"with the %p from the ", "using the %p of the ", "taking the %p from the ", "with the %p you get from the "}
+	beforeSame = []string{"with the %p from before", "using the %p you just found", "with that %p", "for the same %p",
+		"with the %p we got",
+		"using the %p from your last answer", "with the %p you have already", "taking the %p from the earlier result",
+		"with the %p from above"}
+	keptSame = []string{"for the same %p", "with the same %p as before", "again for that %p", "keeping the %p", "with the %p unchanged",
+		"for the %p I gave you", "with the %p from my last request", "leaving the %p as it was", "on the same %p", "still for that %p"}
+	beforeOther = []string{"with the %p from before as the %q", "using the %p you just found as the %q", "with that %p as the %q",
+		"taking the %q from the earlier %p", "with the %p from above for the %q", "using the %p we got as the %q"}
 )
 
-// compose writes the request and notes in each leaf the words that carry its value.
-func (w *Writer) compose(t *Tool, leaves []schema.Leaf) string {
-	ask := w.Draws.Chance(0.35)
-	openings := tellOpenings
-	if ask {
-		openings = askOpenings
-	}
-	var b strings.Builder
-	b.WriteString(draw.One(w.Draws, openings))
-	b.WriteString(w.clause(t))
-	phrases := w.phrases(leaves)
-	inline := len(leaves)
-	if inline > 2 || w.Draws.Chance(0.5) {
-		inline = w.Draws.Pick(min(inline, 1) + 1)
-	}
-	end := "."
-	if ask {
-		end = "?"
-	}
-	for i := range leaves {
-		l := &leaves[i]
-		if i == inline {
-			b.WriteString(end)
-		}
-		b.WriteString(" ")
-		if i > 0 && i < inline {
-			b.WriteString("and ")
-		}
-		w.slot(&b, l, phrases[i], i < inline)
-	}
-	if inline >= len(leaves) {
-		b.WriteString(end)
-	}
-	b.WriteString(draw.One(w.Draws, closings))
-	return capital(b.String())
+// Request is what the user says to get the tasks done, in order; follow marks a later turn of a conversation. Tasks that
+// take nothing from another's result are asked for side by side, others one after the other.
+func (w *Writer) Request(tasks []Task, follow bool) Text {
+	w.start(tasks)
+	return w.write(func(p *page) { w.request(p, tasks, follow) })
 }
 
-func capital(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[size:]
+func (w *Writer) request(p *page, tasks []Task, follow bool) {
+	if len(tasks) == 0 {
+		return
+	}
+	c := w.clause(tasks[0].Tool)
+	first := w.told(&tasks[0], 0, follow)
+	if len(tasks) == 1 {
+		w.single(p, c, first, follow)
+	} else {
+		w.several(p, tasks, c, first, follow)
+	}
+	// A text of one or two words is no request.
+	if few := strings.Count(string(p.text), " ") < 2; few || w.percent(45) {
+		p.next()
+		if follow {
+			p.say(w.one(followClosings))
+		} else {
+			p.say(w.one(closings))
+		}
+	}
 }
 
-// slot writes one argument, inside the sentence or as one of its own.
-func (w *Writer) slot(b *strings.Builder, l *schema.Leaf, phrase string, inline bool) {
-	value, plain := w.realize(l, phrase)
-	var text string
+// told is what is said of a task's arguments: those that another result gives, and those said by value.
+type told struct {
+	back  []func(p *page)
+	items []item
+}
+
+func (w *Writer) told(task *Task, at int, follow bool) told {
+	t := told{items: w.items(task)}
+	for i := range task.Slots {
+		if s := &task.Slots[i]; s.From > 0 && !s.Hidden {
+			s.Text = ""
+			t.back = append(t.back, w.reference(s, at, follow))
+		} else if s.Hidden {
+			s.Text = ""
+		}
+	}
+	return t
+}
+
+// reference says where the value of a slot comes from, without the value.
+func (w *Writer) reference(s *Slot, at int, follow bool) func(p *page) {
+	name := keyPhrase(s.Keys, false)
+	field := name
+	if s.Field != "" {
+		field = keyPhrase([]string{s.Field}, false)
+	}
+	same := strings.HasSuffix(name, field) || strings.HasSuffix(field, name)
+	if same && len(name) > len(field) && w.percent(50) {
+		field = name
+	}
+	if w.leaks(field) {
+		field = "result"
+	}
+	if w.leaks(name) {
+		name, same = field, true
+	}
+	earlier := s.From > at // of an earlier turn
 	switch {
-	case plain && inline:
-		text = value
-	case plain:
-		text = draw.One(w.Draws, []string{"Do it ", "I want it ", "It should be "}) + value + "."
-	default:
-		templates := sentenceSlots
-		if inline {
-			templates = inlineSlots
-		}
-		text = draw.One(w.Draws, templates)
-		if len(l.Keys) == 1 && w.Draws.Chance(0.5) {
-			if t := prepositions[names.Singular(schema.LastWord(l.Keys[0]))]; t != "" && len(names.Words(l.Keys[0])) == 1 {
-				text = t + " %v"
-				if !inline {
-					text = draw.One(w.Draws, []string{"That is ", "This is ", "It is "}) + text + "."
-				}
-			}
-		}
-		text = strings.NewReplacer("%p", phrase, "%P", capital(phrase), "%v", value).Replace(text)
+	case s.Same:
+		f := w.one(keptSame)
+		return func(p *page) { p.fill(f, name, "", "") }
+	case !earlier && s.From < at:
+		f := w.one(farSame) + names.Ordinal(s.From-1) + " result"
+		return func(p *page) { p.fill(f, field, "", "") }
+	case earlier && same:
+		f := w.one(beforeSame)
+		return func(p *page) { p.fill(f, field, "", "") }
+	case earlier:
+		f := w.one(beforeOther)
+		return func(p *page) { p.fill(f, field, name, "") }
+	case same:
+		f := w.one(backSame)
+		return func(p *page) { p.fill(f, field, "", "") }
 	}
-	b.WriteString(text)
+	f := w.one(backOther)
+	return func(p *page) { p.fill(f, field, name, "") }
 }
 
-// Prepositions that introduce a value of a parameter with a one-word name (ours).
-var prepositions = map[string]string{
-	"city": "in", "town": "in", "country": "in", "location": "in", "region": "in", "date": "on", "day": "on", "year": "for", "month": "for",
-	"symbol": "for", "ticker": "for", "query": "about", "topic": "about", "email": "for", "recipient": "for", "path": "at", "url": "at",
-	"domain": "for", "language": "in", "id": "for number", "name": "named", "username": "for user",
-}
-
-// realize writes a value in words. plain is true where the words stand alone, without the name of the parameter.
-func (w *Writer) realize(l *schema.Leaf, phrase string) (words string, plain bool) {
-	v := l.Value
-	switch v.Kind {
-	case jsonval.Bool:
-		l.Text = "without " + phrase
-		if v.Text == "true" {
-			l.Text = "with " + phrase
-		}
-		return l.Text, true
-	case jsonval.Null, jsonval.List, jsonval.Object: // an empty list or object
-		l.Text = "with no " + phrase
-		return l.Text, true
-	case jsonval.Number:
-		l.Text = v.Text
-		if n, err := strconv.Atoi(v.Text); err == nil && n >= 0 && n < len(names.NumberWords) && w.Draws.Chance(0.2) {
-			l.Text = names.NumberWords[n]
-		}
-		return l.Text, false
-	}
-	l.Text = v.Text
-	if long, ok := names.LongDate(v.Text); ok && w.Draws.Chance(0.5) {
-		l.Text = long
-		return l.Text, false
-	}
-	isEnum := l.Schema != nil && len(l.Schema.Enum) > 0
-	if isEnum && strings.ContainsAny(v.Text, "_-") && w.Draws.Chance(0.3) {
-		if spaced := strings.NewReplacer("_", " ", "-", " ").Replace(v.Text); strings.TrimSpace(spaced) == spaced {
-			l.Text = spaced
-		}
-	}
-	quote := strings.ContainsAny(l.Text, " \t\n.,:;!?") || w.Draws.Chance(0.2)
-	if quote && !strings.Contains(l.Text, `"`) {
-		return `"` + l.Text + `"`, false
-	}
-	return l.Text, false
-}
-
-// phrases names each leaf in words, all different where the parameters allow it.
-func (w *Writer) phrases(leaves []schema.Leaf) []string {
-	out := make([]string, len(leaves))
-	used := make(map[string]bool)
-	for i, l := range leaves {
-		out[i] = names.KeyPhrase(l.Keys, l.Value.Kind == jsonval.Bool)
-		if len(l.Keys) == 1 && l.Value.Kind != jsonval.Bool && w.Draws.Chance(0.5) {
-			if p := descriptionPhrase(l.Schema); p != "" && !used[p] && !w.leaks(p) {
-				out[i] = p
-			}
-		}
-		if used[out[i]] {
-			out[i] = names.KeyPhrase(l.Keys, false)
-		}
-		used[out[i]] = true
-	}
-	return out
-}
-
-// descriptionPhrase takes a short noun phrase from the start of a parameter's description, or nothing.
-func descriptionPhrase(s *schema.Schema) string {
-	if s == nil {
-		return ""
-	}
-	var out []string
-	for _, w := range firstClause(s.Description) {
-		lower := strings.ToLower(w)
-		if len(out) == 0 && (lower == "the" || lower == "a" || lower == "an" || lower == "optional") {
-			continue
-		}
-		if len(out) > 0 && (cutWords[lower] || lower == "of" && len(out) > 3) {
-			break
-		}
-		out = append(out, lower)
-	}
-	if len(out) == 0 || len(out) > 5 || otherVerbs[out[0]] || returning[out[0]] != "" || cutWords[out[0]] ||
-		out[0] == "whether" || out[0] == "how" || out[0] == "what" || out[len(out)-1] == "of" {
-		return ""
-	}
-	return strings.Join(out, " ")
-}
-
-// firstClause returns the words of a text up to its first punctuation; nil if it has other than plain ASCII words.
-func firstClause(s string) []string {
-	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, ".,;:()[]{}<>\n\"'`*#/|=!?"); i >= 0 {
-		s = s[:i]
-	}
-	if before, _, ok := strings.Cut(s, " - "); ok {
-		s = before
-	}
-	for i := range len(s) {
-		if s[i] >= 0x80 || s[i] < ' ' || s[i] == '_' || s[i] >= '0' && s[i] <= '9' {
-			return nil
-		}
-	}
-	return strings.Fields(s)
-}
-
-// clause says what the user wants, in the imperative, from the tool's description or its name. It avoids words that
-// give the tool's name away.
-func (w *Writer) clause(t *Tool) string {
-	var options []string
-	if t.object != "" {
-		for _, v := range verbs(t.verb) {
-			options = append(options, v+" "+t.object)
-		}
-	}
-	if len(options) == 0 || w.Draws.Chance(0.3) {
-		m := t.Meaning
-		// What a name says after "by" or "to" is about the arguments, as in a description.
-		if i := slices.IndexFunc(m.Noun, func(w string) bool { return cutWords[w] }); i > 0 {
-			m.Noun = m.Noun[:i]
-		}
-		noun := strings.Join(m.Noun, " ")
+// single asks for one task.
+func (w *Writer) single(p *page, c clause, t told, follow bool) {
+	n := len(t.items)
+	early := -1 // an item said before the request
+	if n > 0 && n <= 4 && t.items[0].plain == "" && len(t.back) == 0 && w.percent(25) {
+		early = 0
+		it := &t.items[0]
 		switch {
-		case len(m.Noun) == 0 && m.Verb != "":
-			for _, v := range verbs(m.Class) {
-				options = append(options, v+" what is there", v+" something for me")
-			}
-		case len(m.Noun) == 0: // a name without letters or digits
-		case m.Class == names.OtherVerb && otherVerbs[noun]:
-			options = append(options, noun+" this", noun+" something for me")
-		case m.Class == names.OtherVerb && otherVerbs[m.Noun[0]]:
-			options = append(options, m.Noun[0]+" the "+strings.Join(m.Noun[1:], " "), m.Noun[0]+" this "+strings.Join(m.Noun[1:], " "))
-		case m.Class == names.OtherVerb:
-			last := len(m.Noun) - 1
-			options = append(options, "help me with the "+noun, "take care of the "+noun, "run the "+noun)
-			if last > 0 {
-				options = append(options, "help me with the "+m.Noun[last]+" of the "+strings.Join(m.Noun[:last], " "),
-					"take care of the "+m.Noun[last]+" for "+strings.Join(m.Noun[:last], " "))
-			}
+		case follow:
+			early = -1 // after "now" the request itself has to come
+		case it.many() || w.percent(50):
+			p.fill(w.one(leadSlots), it.phrase, it.value, "")
 		default:
-			for _, v := range verbs(m.Class) {
-				options = append(options, v+" the "+noun)
-				if last := len(m.Noun) - 1; last > 0 {
-					options = append(options, v+" the "+m.Noun[last]+" for the "+strings.Join(m.Noun[:last], " "))
-				}
+			p.fill(w.one(statedFirst), it.phrase, it.value, "")
+			p.next()
+		}
+	}
+	items := t.items[early+1:]
+	mark := w.open(p, c, follow, early >= 0)
+	inline := len(items)
+	if inline > 2 || inline > 0 && w.percent(40) {
+		inline = w.pick(min(inline, 2) + 1)
+	}
+	w.inline(p, t.back, items[:inline])
+	p.end(mark)
+	w.rest(p, items[inline:])
+}
+
+// open writes the request up to its arguments and returns the mark that will end the sentence.
+func (w *Writer) open(p *page, c clause, follow, begun bool) (mark string) {
+	switch {
+	case follow:
+		p.say(w.one(followLeads))
+	case !begun && w.percent(45):
+		p.say(w.one(leads))
+	}
+	ask := w.percent(45)
+	if c.askable && w.percent(35) {
+		if ask {
+			p.say(w.one(askFor))
+		} else {
+			p.say(w.one(tellFor))
+		}
+		p.put("{request}", c.object, false)
+	} else {
+		if ask {
+			p.say(w.one(asks))
+		} else {
+			p.say(w.one(tells))
+		}
+		p.put("{request}", c.verb+" "+c.object, false)
+	}
+	if ask {
+		return "?"
+	}
+	return "."
+}
+
+// inline writes arguments inside a sentence.
+func (w *Writer) inline(p *page, back []func(p *page), items []item) {
+	and := " "
+	for _, write := range back {
+		p.say(and)
+		write(p)
+		and = " and "
+	}
+	for i := range items {
+		p.say(and)
+		it := &items[i]
+		w.phrase(p, it)
+		if and = " and "; it.short != "" {
+			and = " "
+		}
+	}
+}
+
+func (w *Writer) phrase(p *page, it *item) {
+	switch {
+	case it.plain != "":
+		w.plain(p, it)
+	case it.short != "":
+		p.fill(it.short, "", it.value, "")
+	case it.many():
+		p.fill(w.one(manyInline), it.phrase, it.value, "")
+	default:
+		p.fill(w.one(oneInline), it.phrase, it.value, "")
+	}
+}
+
+func (w *Writer) plain(p *page, it *item) {
+	before, after, _ := strings.Cut(it.form, "{name}")
+	p.fill(before+"%p"+after, it.phrase, "", "")
+}
+
+// rest writes arguments after the sentence of the request.
+func (w *Writer) rest(p *page, items []item) {
+	if len(items) > 1 && (len(items) > 4 || w.percent(50)) {
+		p.next()
+		p.say(w.one(details))
+		between, last := ", ", " and "
+		if w.pick(2) == 0 {
+			between, last = "; ", "; "
+		}
+		p.capital = false
+		for i := range items {
+			switch {
+			case i > 0 && i == len(items)-1:
+				p.say(last)
+			case i > 0:
+				p.say(between)
+			}
+			if items[i].plain != "" {
+				w.plain(p, &items[i])
+			} else {
+				p.fill("%p %v", items[i].phrase, items[i].value, "")
 			}
 		}
+		p.end(".")
+		return
 	}
-	start := w.Draws.Pick(max(1, len(options)))
-	for i := range options { // the first from a random start that gives no name away
-		if o := options[(start+i)%len(options)]; !w.leaks(o) {
-			return o
-		}
+	for i := range items {
+		p.next()
+		w.sentence(p, &items[i])
 	}
-	return draw.One(w.Draws, []string{"do this for me", "take care of this", "handle this", "help me with this"})
 }
 
-// verbs lists ways to say a verb class; a verb without one stands for itself.
-func verbs(class names.VerbClass) []string {
-	if p := verbPhrases[class]; p != nil {
-		return p
+func (w *Writer) sentence(p *page, it *item) {
+	switch {
+	case it.plain != "":
+		p.say(w.one(plainSentences))
+		w.plain(p, it)
+		p.end(".")
+	case it.many():
+		p.fill(w.one(manySentences), it.phrase, it.value, "")
+	default:
+		p.fill(w.one(oneSentences), it.phrase, it.value, "")
 	}
-	return []string{string(class)}
 }
 
-func (w *Writer) leaks(s string) bool {
-	said := names.Words(s)
-	for _, seq := range w.Avoid {
-		if names.SequenceIn(said, seq) {
-			return true
+// several asks for tasks in one sentence or in one for each.
+func (w *Writer) several(p *page, tasks []Task, c clause, first told, follow bool) {
+	all := []told{first}
+	short, chained := len(first.items) <= 2, false
+	for i := 1; i < len(tasks); i++ {
+		t := w.told(&tasks[i], i, follow)
+		short = short && len(t.items)+len(t.back) <= 3
+		for j := range tasks[i].Slots {
+			chained = chained || tasks[i].Slots[j].From > 0 && tasks[i].Slots[j].From <= i
+		}
+		all = append(all, t)
+	}
+	together := short && w.percent(65)
+	mark := ""
+	for i, t := range all {
+		if i == 0 {
+			c.askable = c.askable && !together // "I need the weather and delete the note" is no sentence
+			mark = w.open(p, c, follow, false)
+		} else {
+			again := together && !chained && tasks[i].Tool == tasks[i-1].Tool && len(t.items) > 0 && len(t.back) == 0
+			switch {
+			case again && i+1 == len(all):
+				p.say(w.one(againJoins))
+				c = clause{}
+			case again:
+				p.say(", ")
+				c = clause{}
+			case together && i+1 < len(all) && !chained:
+				p.say(", ")
+				c = w.clause(tasks[i].Tool)
+			case together && chained:
+				p.say(w.one(thenJoins))
+				c = w.clause(tasks[i].Tool)
+			case together:
+				p.say(w.one(alsoJoins))
+				c = w.clause(tasks[i].Tool)
+			case chained:
+				p.next()
+				mark = w.opened(p, w.one(thenSentences))
+				c = w.clause(tasks[i].Tool)
+			default:
+				p.next()
+				mark = w.opened(p, w.one(alsoSentences))
+				c = w.clause(tasks[i].Tool)
+			}
+			if c.verb != "" {
+				p.put("{request}", c.verb+" "+c.object, false)
+			} else {
+				// "do the same " has its blank already.
+				p.trim()
+			}
+		}
+		inline := len(t.items)
+		if !together && inline > 2 {
+			inline = w.pick(3)
+		}
+		w.inline(p, t.back, t.items[:inline])
+		if !together {
+			p.end(mark)
+			w.rest(p, t.items[inline:])
 		}
 	}
-	return false
+	if together {
+		p.end(mark)
+	}
 }
 
-// describe splits the first clause of a description into its verb and what the verb is done to; the object is empty
-// where it finds none.
-func describe(description string) (verb names.VerbClass, object string) {
-	clause := firstClause(description)
-	if len(clause) < 2 {
-		return "", ""
+// opened writes the start of a further sentence and returns its mark.
+func (w *Writer) opened(p *page, start string) string {
+	p.say(start)
+	if strings.HasPrefix(start, "could") || strings.HasPrefix(start, "can") {
+		return "?"
 	}
-	word := baseForm(strings.ToLower(clause[0]))
-	if word == "" {
-		return "", ""
-	}
-	verb = names.VerbClass(word)
-	if c := returning[word]; c != names.OtherVerb {
-		verb = c
-	}
-	var out []string
-	for _, w := range clause[1:] {
-		lower := strings.ToLower(w)
-		if len(out) > 0 && cutWords[lower] {
-			break
-		}
-		if len(out) == 0 && (cutWords[lower] || lower == "and") {
-			return "", ""
-		}
-		out = append(out, w)
-	}
-	for len(out) > 0 {
-		switch last := strings.ToLower(out[len(out)-1]); last {
-		case "a", "an", "the", "of", "its", "their", "your", "all", "any":
-			out = out[:len(out)-1]
-			continue
-		}
-		break
-	}
-	if len(out) == 0 || len(out) > 10 {
-		return "", ""
-	}
-	return verb, strings.Join(out, " ")
+	return "."
 }
 
-// baseForm returns the infinitive of a verb it knows, written so or in the third person.
-func baseForm(w string) string {
-	for _, f := range []string{w, strings.TrimSuffix(w, "s"), strings.TrimSuffix(w, "es"), strings.TrimSuffix(w, "ies") + "y"} {
-		if otherVerbs[f] || returning[f] != "" {
-			return f
+// A clause is what a user wants: a verb with its object.
+type clause struct {
+	verb, object string
+	askable      bool
+}
+
+// Clauses for a tool whose every word would give something away.
+var vague = []string{"do this", "take care of this", "handle this", "see to this", "help me with this", "get this done", "deal with this"}
+
+// clause draws what the user wants from what is said about a tool. It avoids words that give a name or a value away.
+func (w *Writer) clause(t *Tool) clause {
+	start := 0
+	if n := len(t.said); n > 1 && w.percent(10) {
+		start = w.pick(n)
+	}
+	for i := range t.said {
+		if c, ok := w.phrased(&t.said[(start+i)%len(t.said)]); ok {
+			return c
 		}
 	}
-	return ""
+	if c, ok := w.phrased(&t.turned); ok {
+		return c
+	}
+	verb, object, _ := strings.Cut(w.one(vague), " ")
+	return clause{verb, object, false}
+}
+
+// phrased draws a verb for an object; false if none of them keeps what must be kept.
+func (w *Writer) phrased(f *phrasing) (clause, bool) {
+	if len(f.verbs) == 0 {
+		return clause{}, false
+	}
+	at, object := w.pick(len(f.verbs)), mine(f.object)
+	for j := range f.verbs {
+		if verb := f.verbs[(at+j)%len(f.verbs)]; !w.leaks(verb + " " + object) {
+			return clause{verb, object, f.askable}, true
+		}
+	}
+	// A verb and its object may be the name together; an article keeps them apart.
+	apart := definite(object)
+	return clause{f.verbs[at], apart, f.askable}, apart != object && !w.leaks(f.verbs[at]+" "+apart)
+}
+
+// mine turns an object from the words of who describes a tool into those of who uses it.
+func mine(object string) string {
+	if !strings.Contains(object, "your") && !strings.Contains(object, "Your") {
+		return object
+	}
+	words := strings.Fields(object)
+	for i, w := range words {
+		switch lowered(w) {
+		case "your":
+			words[i] = "my"
+		case "yours":
+			words[i] = "mine"
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -1,0 +1,179 @@
+package midtool
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/throughline-go/throughline/midtool/internal/schematest"
+	"pgregory.net/rapid"
+)
+
+// sound is a tool without advice, whose property x has the schema.
+func sound(x string) Tool {
+	return Tool{Name: "book_table", Description: "Books a table at a restaurant.", License: "MIT",
+		Parameters: []byte(`{"type":"object","properties":{"x":` + x + `}}`)}
+}
+
+func TestLint(t *testing.T) {
+	const at = "/parameters/properties/x"
+	d := func(s string) string { return `{"description":"d",` + s + `}` }
+	for _, tt := range []struct {
+		name string
+		tool Tool
+		want []string // path, code and repair
+		left string   // parameters after the repair; empty if unchanged
+	}{
+		{"sound", sound(d(`"type":"string"`)), nil, ""},
+		{"nothing", Tool{}, []string{"/description description_missing", "/license license_missing", "/name name_missing",
+			`/parameters parameters_missing {"type":"object","properties":{}}`}, `{"type":"object","properties":{}}`},
+		{"words", Tool{Name: "a b.ä", Description: "short", License: "Apache License, Version 2.0", Parameters: []byte(`{}`)},
+			[]string{"/description description_short", `/license license_spelling "Apache-2.0"`, `/name name_characters "a_b__"`}, ""},
+		{"license", Tool{Name: "a", Description: "Books a table at a restaurant.", License: "my own", Parameters: []byte(`{}`)},
+			[]string{"/license license_unknown"}, ""},
+		{"invalid UTF-8", Tool{Name: "a", Description: strings.Repeat("\xff", 20), License: "MIT", Parameters: []byte(`{}`)},
+			[]string{"/description invalid_utf8"}, ""},
+		{"null", sound("").with(`null`), []string{`/parameters parameters_missing {"type":"object","properties":{}}`}, `{"type":"object","properties":{}}`},
+		{"no JSON", sound("").with(`{`), []string{"/parameters bad_schema"}, ""},
+		{"no schema", sound("").with(`[]`), []string{"/parameters bad_schema"}, ""},
+		{"deep", sound("").with(strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000)), []string{"/parameters too_deep"}, ""},
+		{"large", sound("").with(`{"title":"` + strings.Repeat("x", maxLintBytes) + `"}`), []string{"/parameters too_large"}, ""},
+		{"remote", sound(d(`"$ref":"http://example.com/s"`)), []string{"/parameters remote_ref"}, ""},
+		{"nowhere", sound(d(`"$ref":"#/$defs/x"`)), []string{"/parameters bad_ref"}, ""},
+		{"recursive", sound(d(`"properties":{"y":{"$ref":"#/properties/x","description":"d"}}`)), []string{"/parameters recursive"}, ""},
+		{"not recursive", sound(d(`"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]`)).with(
+			`{"type":"object","properties":{"x":{"$ref":"#/$defs/a","description":"d"},"y":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"string"}}}`), nil, ""},
+		{"top", sound("").with(`{"anyOf":[{"type":"object"},{"type":"object"}]}`), []string{"/parameters top_level"}, ""},
+		{"top type", sound("").with(`{"type":"string"}`), []string{"/parameters top_level"}, ""},
+		{"property map", sound("").with(`{"a":{"type":"str","description":"d"}}`), []string{`/parameters property_map {"type":"object","properties":{"a":{"type":"str","description":"d"}}}`},
+			`{"type":"object","properties":{"a":{"type":"string","description":"d"}}}`},
+		{"many", sound("").with(`{"type":"object","properties":{` + strings.Repeat(`"@":{"description":"d"},`, 15) + `"z":{"description":"d"}}}`),
+			[]string{"/parameters many_parameters"}, ""},
+		{"type word", sound(d(`"type":"List[int]"`)), []string{at + ` type_word {"description":"d","type":"array","items":{"type":"integer"}}`},
+			`{"type":"object","properties":{"x":{"description":"d","type":"array","items":{"type":"integer"}}}}`},
+		{"type list", sound(d(`"type":["str","none"]`)), []string{at + ` type_word {"description":"d","type":["string","null"]}`},
+			`{"type":"object","properties":{"x":{"description":"d","type":["string","null"]}}}`},
+		{"unknown type", sound(d(`"type":"banana"`)), []string{at + ` type_unknown {"description":"d"}`}, `{"type":"object","properties":{"x":{"description":"d"}}}`},
+		{"nullable", sound(d(`"type":"string","nullable":true,"default":null`)), []string{at + ` nullable {"description":"d","type":["string","null"],"default":null}`},
+			`{"type":"object","properties":{"x":{"description":"d","type":["string","null"],"default":null}}}`},
+		{"draft 4", sound(d(`"minimum":3,"exclusiveMinimum":true`)), []string{at + ` draft4 {"description":"d","exclusiveMinimum":3}`},
+			`{"type":"object","properties":{"x":{"description":"d","exclusiveMinimum":3}}}`},
+		{"draft 3", sound(d(`"required":true`)), []string{`/parameters required_boolean {"type":"object","properties":{"x":{"description":"d"}},"required":["x"]}`},
+			`{"type":"object","properties":{"x":{"description":"d"}},"required":["x"]}`},
+		{"optional", sound("").with(`{"type":"object","properties":{"x":{"description":"d","type":"str, optional"}},"required":["x"]}`),
+			[]string{`/parameters/properties/x type_word {"description":"d","type":"string"}`, `/parameters/required required_optional []`},
+			`{"type":"object","properties":{"x":{"description":"d","type":"string"}},"required":[]}`},
+		{"keyword", sound(d(`"minLength":"3","enum":null,"not":7`)), []string{at + ` keyword_kind {"description":"d","enum":null,"not":7}`,
+			at + ` keyword_kind {"description":"d","minLength":"3","not":7}`, at + ` keyword_kind {"description":"d","minLength":"3","enum":null}`},
+			`{"type":"object","properties":{"x":{"description":"d"}}}`},
+		{"no property", sound(`"int"`), []string{at + ` not_a_schema {"type":"integer"}`}, `{"type":"object","properties":{"x":{"type":"integer"}}}`},
+		{"no property at all", sound(`[]`), []string{at + ` not_a_schema`}, ""},
+		{"items", sound(d(`"type":"array"`)), []string{at + "/items items_missing {}"}, `{"type":"object","properties":{"x":{"description":"d","type":"array","items":{}}}}`},
+		{"required", sound("").with(`{"type":"object","properties":{"x":{"description":"d"}},"required":["x","y","x",5]}`),
+			[]string{`/parameters/required required_unknown ["x"]`}, `{"type":"object","properties":{"x":{"description":"d"}},"required":["x"]}`},
+		{"enum", sound(d(`"type":"integer","enum":["1",2,2.0]`)), []string{at + `/enum enum_duplicate ["1",2]`, at + "/enum enum_type"},
+			`{"type":"object","properties":{"x":{"description":"d","type":"integer","enum":["1",2]}}}`},
+		{"default text", sound(d(`"type":"integer","default":"5"`)), []string{at + "/default default_type 5"},
+			`{"type":"object","properties":{"x":{"description":"d","type":"integer","default":5}}}`},
+		{"default True", sound(d(`"type":"boolean","default":"True"`)), []string{at + "/default default_type true"},
+			`{"type":"object","properties":{"x":{"description":"d","type":"boolean","default":true}}}`},
+		{"default number", sound(d(`"type":"string","default":5`)), []string{at + `/default default_type "5"`},
+			`{"type":"object","properties":{"x":{"description":"d","type":"string","default":"5"}}}`},
+		{"default null", sound(d(`"type":"string","default":null`)), []string{at + ` default_type {"description":"d","type":"string"}`},
+			`{"type":"object","properties":{"x":{"description":"d","type":"string"}}}`},
+		{"default beside the enum", sound(d(`"enum":["a"],"default":"b"`)), []string{at + "/default default_enum"}, ""},
+		{"pattern", sound(d(`"pattern":"(?=x)"`)), []string{at + "/pattern pattern_unsupported"}, ""},
+		{"names", sound("").with(`{"type":"object","properties":{"a b":{"description":"d"},"c/d":{}}}`),
+			[]string{"/parameters/properties/a b parameter_name", "/parameters/properties/c~1d parameter_description", "/parameters/properties/c~1d parameter_name"}, ""},
+		{"date", sound(`{"type":"string","description":"Day of travel (YYYY-MM-DD)."}`), []string{at + `/format date_format "date"`},
+			`{"type":"object","properties":{"x":{"type":"string","description":"Day of travel (YYYY-MM-DD).","format":"date"}}}`},
+		{"date and time", sound(`{"type":"string","description":"Start date and time, ISO 8601."}`), []string{at + `/format date_format "date-time"`},
+			`{"type":"object","properties":{"x":{"type":"string","description":"Start date and time, ISO 8601.","format":"date-time"}}}`},
+		{"no stated form", sound(`{"type":"string","description":"A date range."}`), nil, ""},
+		{"replaced word", sound("").with(`{"type":"object","properties":{"start_string":{"type":"string","description":"Start date."}}}`),
+			[]string{"/parameters/properties/start_string type_in_name"}, ""},
+		{"result", Tool{Name: "a", Description: "Books a table at a restaurant.", License: "MIT", Parameters: []byte(`{}`), Returns: []byte(`{"type":"array"}`)},
+			[]string{"/returns/items items_missing {}"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if n := strings.Count(string(tt.tool.Parameters), `"@"`); n > 0 { // names that differ
+				for i := range n {
+					tt.tool.Parameters = []byte(strings.Replace(string(tt.tool.Parameters), "@", strings.Repeat("a", i+1), 1))
+				}
+			}
+			var got []string
+			for _, a := range Lint(tt.tool) {
+				got = append(got, strings.TrimSpace(a.Path+" "+a.Code+" "+string(a.Repair)))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			repaired, left := Repair(tt.tool)
+			want := tt.left
+			if want == "" {
+				want = string(tt.tool.Parameters)
+			}
+			if diff := cmp.Diff(want, string(repaired.Parameters)); diff != "" {
+				t.Errorf("repaired (-want +got):\n%s", diff)
+			}
+			if i := slices.IndexFunc(left, func(a Advice) bool { return a.Repair != nil }); i >= 0 {
+				t.Errorf("a repair is left: %v", left[i])
+			}
+		})
+	}
+}
+
+// with returns the tool with other parameters.
+func (t Tool) with(parameters string) Tool {
+	t.Parameters = []byte(parameters)
+	return t
+}
+
+// Repairs make their advice go away, whatever they meet; the order of the advice is that of its places; and a repaired tool has a normal
+// form, unless the tool itself had none.
+func TestRepair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := marshal(schematest.Schema(3).Draw(t, "schema"))
+		tool := Tool{Name: rapid.SampledFrom([]string{"a", "a b", "", "ä"}).Draw(t, "name"), Parameters: []byte(raw), Returns: []byte(raw),
+			License: rapid.SampledFrom([]string{"", "mit", "MIT License", "x"}).Draw(t, "license")}
+		advice := Lint(tool)
+		if !slices.IsSortedFunc(advice, func(a, b Advice) int { return strings.Compare(a.Path, b.Path) }) {
+			t.Fatalf("not in order: %v", advice)
+		}
+		repaired, left := Repair(tool)
+		for _, a := range left {
+			if a.Repair != nil {
+				t.Fatalf("%v is left of %s", a, tool.Parameters)
+			}
+		}
+		if diff := cmp.Diff(left, Lint(repaired)); diff != "" {
+			t.Fatalf("(-left +lint):\n%s", diff)
+		}
+		checkNormalize(t, repaired)
+		if _, err := Normalize(tool); err == nil {
+			if _, err := Normalize(repaired); err != nil {
+				t.Fatalf("repaired to %s: %v", repaired.Parameters, err)
+			}
+		}
+	})
+}
+
+func TestSPDX(t *testing.T) {
+	for _, tt := range []struct{ in, want, reason string }{
+		{"MIT", "MIT", "an identifier"}, {" mit\n", "MIT", "case and space"}, {"The MIT License", "MIT", "words around"}, {"MIT License (Expat)", "MIT", "both names"},
+		{"MIT-0", "MIT-0", "another license"}, {"MIT OR Apache-2.0", "MIT OR Apache-2.0", "an expression stays"}, {"Apache License, Version 2.0", "Apache-2.0", "the long name"},
+		{"Apache 2", "Apache-2.0", "the short name"}, {"apache-v2.0", "Apache-2.0", "a v"}, {"Apache", "Apache", "no version, no guess"}, {"BSD", "BSD", "no clauses, no guess"},
+		{"BSD 3-Clause", "BSD-3-Clause", ""}, {`BSD 2-Clause "Simplified" License`, "BSD-2-Clause", ""}, {"CC0 1.0 Universal", "CC0-1.0", ""}, {"", "", "none"},
+		{"GPL-3.0", "GPL-3.0", "only, or later?"}, {strings.Repeat("MIT ", 30), strings.TrimSpace(strings.Repeat("MIT ", 30)), "a text"},
+	} {
+		if got := spdx(tt.in); got != tt.want || spdx(got) != got {
+			t.Errorf("spdx(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+	for _, id := range spdxIdentifiers {
+		if spdx(id) != id {
+			t.Errorf("%s is no fixed point: %s", id, spdx(id))
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package traces
+
+import (
+	"encoding/binary"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/internal/names"
+)
+
+// clone copies all that is changed, so that the caller's sample stays as it is.
+func clone(s midtool.Sample) midtool.Sample {
+	s.Tools = slices.Clone(s.Tools)
+	s.Messages = slices.Clone(s.Messages)
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		m.Calls, m.Offers = slices.Clone(m.Calls), slices.Clone(m.Offers)
+	}
+	if s.Plan != nil {
+		p := *s.Plan
+		p.Calls = slices.Clone(p.Calls)
+		s.Plan = &p
+	}
+	return s
+}
+
+// offered yields the tools offered from the start and later, each with its place.
+func offered(s *midtool.Sample) iter.Seq2[string, *midtool.Tool] {
+	return func(yield func(string, *midtool.Tool) bool) {
+		for i := range s.Tools {
+			if !yield("/tools/"+strconv.Itoa(i), &s.Tools[i]) {
+				return
+			}
+		}
+		for i := range s.Messages {
+			for j := range s.Messages[i].Offers {
+				if !yield("/messages/"+strconv.Itoa(i)+"/offers/"+strconv.Itoa(j), &s.Messages[i].Offers[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A cache keeps normalized tools, for the conversations of an agent offer the same ones again and again.
+type cache struct {
+	key   []byte
+	tools map[string]midtool.Tool
+}
+
+const cacheSize = 1 << 14 // tools; more start it anew
+
+// normalize is [midtool.Normalize] with a memory.
+func (c *cache) normalize(t *midtool.Tool) (midtool.Tool, *midtool.Rejection) {
+	c.key = c.key[:0]
+	for _, part := range []string{t.Name, t.Description, t.Title, t.License, string(t.Parameters), string(t.Returns)} {
+		c.key = binary.AppendUvarint(c.key, uint64(len(part)))
+		c.key = append(c.key, part...)
+	}
+	for _, step := range t.Lossy {
+		c.key = append(append(c.key, step...), 0)
+	}
+	n, ok := c.tools[string(c.key)]
+	if !ok {
+		var err error
+		if n, err = midtool.Normalize(*t); err != nil {
+			if r, ok := errors.AsType[*midtool.Rejection](err); ok {
+				return n, r
+			}
+			return n, rejectTool(t, "", "bad_schema", err.Error())
+		}
+		if c.tools == nil || len(c.tools) == cacheSize {
+			c.tools = make(map[string]midtool.Tool)
+		}
+		c.tools[string(c.key)] = n
+	}
+	n.Original, n.ReadOnly, n.Group, n.Origin, n.LicenseFrom = t.Original, t.ReadOnly, t.Group, t.Origin, t.LicenseFrom
+	return n, nil
+}
+
+// rename makes the names of the offered tools exportable, one to one, wherever they stand. A name that is exportable stays;
+// what becomes equal to another one gets _2, _3, ... in the order of the tools' IDs.
+func rename(s *midtool.Sample) {
+	used := make(map[string]bool)
+	var rest []*midtool.Tool
+	for _, t := range offered(s) {
+		if names.Exportable(t.Name) {
+			used[t.Name] = true
+		} else {
+			rest = append(rest, t)
+		}
+	}
+	if len(rest) > 0 {
+		slices.SortFunc(rest, func(a, b *midtool.Tool) int { return strings.Compare(a.ID, b.ID) })
+		exported := make(map[string]string, len(rest))
+		count := make(map[string]int)
+		for _, t := range rest {
+			base := names.ExportName(t.Name)
+			name := base
+			for used[name] {
+				count[base]++
+				suffix := "_" + strconv.Itoa(1+count[base])
+				name = base[:min(len(base), 64-len(suffix))] + suffix
+			}
+			used[name] = true
+			exported[t.Name] = name
+			t.Original, t.Name = t.Name, name
+		}
+		replace(s, exported)
+	}
+	for i := range s.Messages {
+		if m := &s.Messages[i]; len(m.Offers) > 0 {
+			m.Content = midtool.OfferText(m.Offers)
+		}
+	}
+}
+
+func replace(s *midtool.Sample, exported map[string]string) {
+	change := func(name *string) {
+		if to, ok := exported[*name]; ok {
+			*name = to
+		}
+	}
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		change(&m.Name)
+		for j := range m.Calls {
+			change(&m.Calls[j].Name)
+		}
+	}
+	if s.Plan != nil {
+		for i := range s.Plan.Calls {
+			change(&s.Plan.Calls[i].Name)
+		}
+	}
+}
