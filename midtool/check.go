@@ -186,6 +186,9 @@ func (f *toolFacts) contentWords() map[string]bool {
 
 // feeding lists the parameters of consumer that producer feeds.
 func (c *Checker) feeding(producer, consumer *toolFacts) []string {
+	if producer.tool.Group != consumer.tool.Group {
+		return nil // as Dependencies says
+	}
 	pair := [2]*toolFacts{producer, consumer}
 	params, ok := c.feeds[pair]
 	if !ok {

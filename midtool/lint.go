@@ -347,7 +347,9 @@ func edited(n *jsonval.Value, change func(*jsonval.Value)) *jsonval.Value {
 // moved returns a repair that may put the schemas below a path elsewhere, or nil if a reference leads there.
 func (l *linter) moved(path string, repair *jsonval.Value) *jsonval.Value {
 	below := "#" + strings.TrimPrefix(path, l.base) + "/"
-	if slices.ContainsFunc(l.refs, func(ref string) bool { return strings.HasPrefix(ref, below) && !strings.HasPrefix(ref[len(below)-1:], "/$defs/") }) {
+	if slices.ContainsFunc(l.refs, func(ref string) bool {
+		return strings.HasPrefix(ref, below) && !strings.HasPrefix(ref[len(below)-1:], "/$defs/")
+	}) {
 		return nil
 	}
 	return repair

@@ -273,7 +273,8 @@ func (w *messageWriter) fault(s *Sample) error {
 		calls(m.Calls)
 	}
 	errs = append(errs, textFault("id", s.ID), textFault("family", string(s.Family)),
-		textFault("ability", string(s.Ability)+string(s.SecondAbility)), textFault("source", s.Source), textFault("generator", s.Generator), textFault("license", strings.Join(licensesOf(s), " ")))
+		textFault("ability", string(s.Ability)+string(s.SecondAbility)), textFault("source", s.Source),
+		textFault("generator", s.Generator), textFault("license", strings.Join(licensesOf(s), " ")))
 	for _, e := range s.Evidence {
 		errs = append(errs, textFault("evidence", e.CallID+e.Path+string(e.Class)+e.Text))
 	}

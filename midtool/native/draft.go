@@ -27,8 +27,23 @@ type draft struct {
 	session  midtool.Session
 	offered  []*tool // from the start
 	late     []*tool // offered later
-	exported map[*tool]midtool.Tool
+	exported []export
 	sample   midtool.Sample
+}
+
+// An export is a tool as the sample shows it.
+type export struct {
+	of   *tool
+	tool *midtool.Tool
+}
+
+func (d *draft) shown(t *tool) *midtool.Tool {
+	for _, e := range d.exported {
+		if e.of == t {
+			return e.tool
+		}
+	}
+	return nil
 }
 
 // A step is one call, its answer, and how a user asks for it.
@@ -79,12 +94,20 @@ func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) erro
 	for i, t := range all {
 		exported[i] = t.Tool
 	}
-	originals := slices.Clone(exported)
-	exportNames(exported)
-	d.exported = make(map[*tool]midtool.Tool, len(all))
+	originals := exported
+	if exportNames(exported) {
+		originals = make([]midtool.Tool, len(all)) // executors know tools by their own names
+		for i, t := range all {
+			originals[i] = t.Tool
+		}
+	}
+	d.exported = make([]export, len(all))
 	for i, t := range all {
-		d.exported[t] = exported[i]
-		d.words.Avoid = append(d.words.Avoid, names.GivenAway(exported[i].Name, exported[i].Original, exported[i].Group)...)
+		d.exported[i] = export{t, &exported[i]}
+		d.words.Avoid = append(d.words.Avoid, t.given...)
+		if exported[i].Original != "" {
+			d.words.Avoid = append(d.words.Avoid, names.GivenAway(exported[i].Name)...)
+		}
 	}
 	d.sample.Tools = exported[:len(d.offered):len(d.offered)]
 	var err error
@@ -172,7 +195,7 @@ func (d *draft) calls(untrained bool, steps ...*step) {
 	for _, s := range steps {
 		c := midtool.Call{
 			ID:        "call_" + strconv.Itoa(10001 + len(d.sample.Plan.Calls))[1:],
-			Name:      d.exported[s.tool].Name,
+			Name:      d.shown(s.tool).Name,
 			Arguments: json.RawMessage(s.args.Bytes(jsonval.Compact)),
 		}
 		m.Calls = append(m.Calls, c)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strconv"
@@ -125,6 +126,7 @@ func (g *generator) run(ctx context.Context, items []item) error {
 type outcome struct {
 	item     item
 	sample   midtool.Sample
+	key      [sha256.Size]byte // of the content
 	tokens   int
 	rejected *midtool.Rejection
 	err      error
@@ -135,11 +137,10 @@ func (g *generator) take(o *outcome) error {
 		return o.err
 	}
 	if o.rejected == nil {
-		key := contentKey(&o.sample)
-		if first, twice := g.seen[key]; twice {
+		if first, twice := g.seen[o.key]; twice {
 			o.rejected = g.reject(o.item, miss{reason: "duplicate", detail: "of " + strconv.Quote(first)})
 		} else {
-			g.seen[key] = o.sample.ID
+			g.seen[o.key] = o.sample.ID
 		}
 	}
 	if o.rejected != nil {
@@ -159,6 +160,8 @@ func (g *generator) take(o *outcome) error {
 type worker struct {
 	g     *generator
 	check midtool.Checker
+	ids   []string // of contentKey
+	buf   []byte
 }
 
 // tries is how often a sample is begun anew, with choices of its own, before it is dropped.
@@ -195,6 +198,7 @@ func (w *worker) make(ctx context.Context, it item) outcome {
 		if w.g.teacher != nil && draw.New(w.g.opts.Seed, "teacher", it.id()).Chance(*w.g.opts.TeacherShare) {
 			w.teach(ctx, it, &o)
 		}
+		o.key = w.contentKey(&o.sample)
 		return o
 	}
 	return outcome{rejected: w.g.reject(it, last)}
@@ -223,22 +227,31 @@ func (w *worker) teach(ctx context.Context, it item, o *outcome) {
 }
 
 // contentKey is equal for samples with the same offered tools, calls and requests.
-func contentKey(s *midtool.Sample) [sha256.Size]byte {
-	ids := make([]string, 0, len(s.Tools))
+func (w *worker) contentKey(s *midtool.Sample) [sha256.Size]byte {
+	w.ids = w.ids[:0]
 	for i := range s.Tools {
-		ids = append(ids, s.Tools[i].ID)
+		w.ids = append(w.ids, s.Tools[i].ID)
 	}
-	slices.Sort(ids)
-	b := draw.Prefix(ids...)
+	slices.Sort(w.ids)
+	b := w.buf[:0]
+	part := func(kind byte, text string) {
+		b = binary.BigEndian.AppendUint32(append(b, kind), uint32(len(text)))
+		b = append(b, text...)
+	}
+	for _, id := range w.ids {
+		part('t', id)
+	}
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		if m.Role == midtool.RoleUser {
-			b = append(b, draw.Prefix("user", m.Content)...)
+			part('u', m.Content)
 		}
 		for _, c := range m.Calls {
-			b = append(b, draw.Prefix("call", c.Name, string(c.Arguments))...)
+			part('n', c.Name)
+			part('a', string(c.Arguments))
 		}
 	}
+	w.buf = b
 	return sha256.Sum256(b)
 }
 

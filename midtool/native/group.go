@@ -13,6 +13,7 @@ import (
 	"github.com/throughline-go/throughline/internal/text"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 	"github.com/throughline-go/throughline/midtool/internal/wording"
 )
@@ -23,6 +24,7 @@ type tool struct {
 	schema   *schema.Schema
 	about    *wording.Tool
 	tokens   int             // of the definition
+	given    [][]string      // names that a request must not give away
 	content  map[string]bool // words of the description that carry meaning
 	params   []parameter
 	group    *group
@@ -148,6 +150,7 @@ func (g *generator) derive(t *tool) (reason, detail string) {
 		return "window", strconv.Itoa(t.tokens) + " tokens in the definition"
 	}
 	t.about = wording.About(t.Name, t.Description)
+	t.given = names.GivenAway(t.Name, t.Original, t.Group)
 	t.content = make(map[string]bool)
 	for _, w := range text.Tokens(t.Description) {
 		t.content[w] = true

@@ -79,7 +79,7 @@ func (d *draft) missingFunction(ctx context.Context) (miss, error) {
 	}
 	d.user(d.words.Request(tasks([]*step{s}), before != nil))
 	d.assistant(d.words.Cannot(&s.task, false))
-	offers := []midtool.Tool{d.exported[t]}
+	offers := []midtool.Tool{*d.shown(t)}
 	d.sample.Messages = append(d.sample.Messages, midtool.Message{Role: midtool.RoleSystem, Content: midtool.OfferText(offers), Offers: offers})
 	d.calls(false, s)
 	d.answer(s)

@@ -13,7 +13,8 @@ import (
 
 // exportNames renames the tools of one offered set so that all names are exportable and differ. Of equal names the
 // smallest ID keeps it, the others get _2, _3, ... in ID order; an untouched name is never taken by a renamed tool.
-func exportNames(tools []midtool.Tool) {
+// It reports whether any name changed.
+func exportNames(tools []midtool.Tool) (changed bool) {
 	order := make([]int, len(tools))
 	for i := range order {
 		order[i] = i
@@ -24,6 +25,7 @@ func exportNames(tools []midtool.Tool) {
 		used[name] = true
 		if name != tools[i].Name {
 			tools[i].Original, tools[i].Name = tools[i].Name, name
+			changed = true
 		}
 	}
 	var clash []int
@@ -43,6 +45,7 @@ func exportNames(tools []midtool.Tool) {
 		}
 		claim(i, name)
 	}
+	return changed
 }
 
 // Sizes of the offered set and their weights in percent (ours): how many distractors stand beside the called tools.
@@ -69,18 +72,15 @@ func (g *generator) offer(d *draw.Draws, gold, late []*tool, absent *tool) []*to
 	}
 	own := home.group
 	out := slices.Clone(gold)
-	taken := make(map[*tool]bool)
 	tokens := 0
 	for _, t := range needed {
-		taken[t] = true
 		tokens += t.tokens
 	}
 	try := func(o *tool) bool {
-		if taken[o] || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
+		if slices.Contains(out, o) || slices.Contains(late, o) || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
 			slices.ContainsFunc(needed, func(t *tool) bool { return t.about.Meaning.Rivals(o.about.Meaning) }) {
 			return false
 		}
-		taken[o] = true
 		tokens += o.tokens
 		out = append(out, o)
 		return true
@@ -118,12 +118,21 @@ func (g *generator) otherGroup(d *draw.Draws, not int) int {
 
 // keyed returns the tools in a drawn order.
 func keyed(d *draw.Draws, tools []*tool) []*tool {
-	keys := make(map[*tool]uint64, len(tools))
-	for _, t := range tools {
-		keys[t] = d.Key()
+	type drawn struct {
+		key  uint64
+		tool *tool
 	}
-	out := slices.Clone(tools)
-	slices.SortFunc(out, func(a, b *tool) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), strings.Compare(a.ID, b.ID)) })
+	order := make([]drawn, len(tools))
+	for i, t := range tools {
+		order[i] = drawn{d.Key(), t}
+	}
+	slices.SortFunc(order, func(a, b drawn) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), strings.Compare(a.tool.ID, b.tool.ID))
+	})
+	out := make([]*tool, len(tools))
+	for i := range order {
+		out[i] = order[i].tool
+	}
 	return out
 }
 

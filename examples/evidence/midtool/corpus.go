@@ -17,23 +17,24 @@ type corpusResult struct {
 // inputs are what several parts look at.
 type inputs struct {
 	realTools, ownTools []midtool.Tool
-	real, own           []midtool.Sample
+	samples, rare       []midtool.Sample // of a corpus, and of generateRare
 }
 
 // corpus generates the samples, and counts what they consist of.
 func (e *evidence) corpus(ctx context.Context, in *inputs, s effort) error {
-	own, err := generate(ctx, in.ownTools, s.own, nil)
+	tools := in.realTools
+	if len(tools) == 0 {
+		tools = in.ownTools
+	}
+	counted, err := generate(ctx, tools, s.samples, nil)
 	if err != nil {
 		return err
 	}
-	in.own = own.Samples
-	counted := own
-	if len(in.realTools) > 0 {
-		if counted, err = generate(ctx, in.realTools, s.real, nil); err != nil {
-			return err
-		}
-		in.real = counted.Samples
+	rare, err := generateRare(ctx, in.ownTools, s.rare)
+	if err != nil {
+		return err
 	}
+	in.samples, in.rare = counted.Samples, rare.Samples
 	e.Corpus = corpusResult{Tools: counted.Tools, Samples: len(counted.Samples), Tokens: counted.Tokens, Rejected: counted.Reasons()}
 	e.count(counted.Samples)
 	return nil

@@ -236,9 +236,12 @@ func swapCase(s string) string {
 	return strings.ToLower(s)
 }
 
-// repeatCall makes a trained call of one whose result fits a second time, right after its turn; other changes the second result.
+// repeatCall makes a call whose result fits a second time, right after its turn; other changes the second result.
 func repeatCall(s *midtool.Sample, fits func(result *midtool.Message) bool, other func(result string) string) bool {
 	for p := range trained(s) {
+		if p.call < len(s.Messages[p.message].Calls)-1 {
+			continue // a later call of the turn may change what this one reads
+		}
 		c := s.Messages[p.message].Calls[p.call]
 		at := indexOf(s, func(m *midtool.Message) bool { return isResult(m) && m.CallID == c.ID })
 		if at < 0 || !fits(&s.Messages[at]) {

@@ -28,5 +28,16 @@ func generate(ctx context.Context, tools []midtool.Tool, samples int, emit func(
 	return native.Generate(ctx, tools, &native.Options{Seed: seed, Samples: samples, Workers: 2, Emit: emit})
 }
 
+// generateRare makes samples in which what is rare in a corpus is frequent, so that every kind of fault finds its places: half of them
+// recover from a failure, of which one in ten is final.
+func generateRare(ctx context.Context, tools []midtool.Tool, samples int) (*midtool.Corpus, error) {
+	shares := make(map[midtool.Family]int)
+	for _, f := range families() {
+		shares[f] = 7
+	}
+	shares[midtool.Recovery] = 49
+	return native.Generate(ctx, tools, &native.Options{Seed: seed, Samples: samples, Workers: 2, Shares: shares})
+}
+
 // world is the executor that answered the calls of generated samples.
 func world() midtool.Executor { return simulate.NewWorld(seed) }

@@ -10,9 +10,10 @@
 //	corpus       what is generated over these tools: the usable tools, the samples, what was rejected and why; abilities, families, and
 //	             evidence, the share of each class among the arguments; diversity, over the first 100,000 words of each role
 //	clean        untouched samples, and how many each rule rejects. read_back was written in the OpenAI form and read again; written was made
-//	             by this program, one sample a tool, so that no filter has chosen them; replayed is as generated, with all calls executed again
-//	validation   for each kind of fault: in how many clean samples it was planted, one fault each; caught, the share in which the rule that is
-//	             meant for it finds something; clean_rejected, the share of untouched samples that this rule rejects, in the worst set
+//	             by this program, for each tool, so that no filter has chosen them; replayed is as generated, with all calls executed again
+//	validation   for each kind of fault: in how many clean samples it was planted, one fault each (of the corpus, and of one over the tools of
+//	             this program in which recoveries are frequent); caught, the share in which the rule that is meant for it finds something;
+//	             clean_rejected, the share of untouched samples that this rule rejects, in the worst set
 //	bfcl         the leaderboard's checker: gold_pass, how many gold answers pass as they stand (full) and without what may be left out (short),
 //	             against counts known before; golden_verdicts, how many verdicts of the reference are given alike; gold_evidence, the gold
 //	             calls as conversations, with the share of arguments that stand literally in the question, and that no rule of evidence finds
@@ -67,9 +68,10 @@ type evidence struct {
 
 // An effort says how much is done.
 type effort struct {
-	quick     bool
-	real, own int // samples over the real tools and over those of this program; zero: what the tools are worth
-	sizes     []size
+	quick   bool
+	samples int // of the corpus; zero: what the tools are worth
+	rare    int // samples for the faults that have few places in a corpus
+	sizes   []size
 }
 
 // A size of a corpus to be timed.
@@ -79,8 +81,8 @@ type size struct {
 }
 
 var (
-	full    = effort{real: 0, own: 4000, sizes: []size{{"1x", 1000}, {"10x", 10_000}, {"100x", 100_000}}}
-	quickly = effort{quick: true, real: 4000, own: 2000, sizes: []size{{"1x", 1000}}}
+	full    = effort{rare: 8000, sizes: []size{{"1x", 1000}, {"10x", 10_000}, {"100x", 100_000}}}
+	quickly = effort{quick: true, samples: 4000, rare: 8000, sizes: []size{{"1x", 1000}}}
 )
 
 func main() {

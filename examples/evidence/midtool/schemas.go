@@ -49,6 +49,10 @@ func (e *evidence) schemas(ctx context.Context, in *inputs) error {
 			drop(&t, "no arguments made", err)
 			continue
 		}
+		if arguments == nil {
+			drop(&t, "no arguments made", errors.New("nothing came back"))
+			continue
+		}
 		r.Generated++
 		if found := compiled.Check(arguments); len(found) > 0 {
 			drop(&t, "arguments refused", errors.New(found[0].String()))

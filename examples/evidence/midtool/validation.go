@@ -49,7 +49,7 @@ func share(part, whole int) float64 {
 
 // validation plants the faults one by one in generated samples, and runs the same checks over untouched ones.
 func (e *evidence) validation(ctx context.Context, in *inputs) error {
-	samples := slices.Concat(in.real, in.own)
+	samples := slices.Concat(in.samples, in.rare)
 	read, err := readBack(samples)
 	if err != nil {
 		return err
@@ -209,41 +209,51 @@ func readBack(samples []midtool.Sample) ([]midtool.Sample, error) {
 	return out, nil
 }
 
-// writtenSamples makes one sample a tool without the generator, so that no filter has chosen them: the values of the arguments stand in the
-// request one after the other.
+// writtenSamples makes samples without the generator, so that no filter has chosen them: one a tool, more where the tools are few. The values
+// of the arguments stand in the request one after the other.
 func writtenSamples(ctx context.Context, tools []midtool.Tool) ([]midtool.Sample, error) {
 	var out []midtool.Sample
-	for _, raw := range tools {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for round := range 1 + 2*planted/max(1, len(tools)) {
+		for _, t := range tools {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if s, ok := writtenSample(t, uint64(round)); ok {
+				out = append(out, s)
+			}
 		}
-		t, err := midtool.Normalize(raw)
-		if err != nil {
-			continue
-		}
-		compiled, err := midtool.CompileSchema(t.Parameters)
-		if err != nil {
-			continue
-		}
-		arguments, err := compiled.Instance(seed, t.Name)
-		if err != nil || arguments == nil {
-			continue
-		}
-		t.Original, t.Name = t.Name, "tool" // what the tool is called does not matter here
-		request := "Please take care of this for me"
-		for i, v := range scalars(arguments) {
-			request += []string{": ", "; "}[min(i, 1)] + v
-		}
-		const id = "call_0001"
-		out = append(out, midtool.Sample{
-			ID: "written/" + t.ID, Family: midtool.Single, Ability: midtool.Grounding, Source: "written", Tools: []midtool.Tool{t},
-			Messages: []midtool.Message{
-				{Role: midtool.RoleUser, Content: request + "."},
-				{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: id, Name: t.Name, Arguments: arguments}}},
-				{Role: midtool.RoleTool, Content: `{"status": "ok"}`, CallID: id, Name: t.Name},
-				{Role: midtool.RoleAssistant, Content: "The status is ok."},
-			},
-		})
 	}
 	return out, nil
+}
+
+// writtenSample returns false for a tool that arguments cannot be made for.
+func writtenSample(raw midtool.Tool, round uint64) (midtool.Sample, bool) {
+	t, err := midtool.Normalize(raw)
+	if err != nil {
+		return midtool.Sample{}, false
+	}
+	compiled, err := midtool.CompileSchema(t.Parameters)
+	if err != nil {
+		return midtool.Sample{}, false
+	}
+	arguments, err := compiled.Instance(seed+round, t.Name)
+	if err != nil || arguments == nil {
+		return midtool.Sample{}, false
+	}
+	t.Original, t.Name = t.Name, "tool" // what the tool is called does not matter here
+	t.Returns = nil                     // nor what it gives back
+	request := "Please take care of this for me"
+	for i, v := range scalars(arguments) {
+		request += []string{": ", "; "}[min(i, 1)] + v
+	}
+	const id = "call_0001"
+	return midtool.Sample{
+		ID: fmt.Sprintf("written/%s/%d", t.ID, round), Family: midtool.Single, Ability: midtool.Grounding, Source: "written", Tools: []midtool.Tool{t},
+		Messages: []midtool.Message{
+			{Role: midtool.RoleUser, Content: request + "."},
+			{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: id, Name: t.Name, Arguments: arguments}}},
+			{Role: midtool.RoleTool, Content: `{"status": "ok"}`, CallID: id, Name: t.Name},
+			{Role: midtool.RoleAssistant, Content: "The status is ok."},
+		},
+	}, true
 }

@@ -1,12 +1,14 @@
 package jsonval
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -152,7 +154,9 @@ func ParseNested(data []byte, most int) (Value, error) {
 	if !utf8.Valid(data) {
 		return Value{}, &Error{invalidUTF8(data), "invalid UTF-8"}
 	}
-	p := parser{text: string(data), most: most}
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.text, p.i, p.most = string(data), 0, most
 	n, err := p.value(0)
 	if err != nil {
 		return Value{}, err
@@ -183,6 +187,21 @@ type parser struct {
 	most    int // levels of nesting
 	values  []Value
 	members []Member
+}
+
+// parsers keeps the stacks of small texts from one parse to the next.
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// release forgets what was parsed, and stacks that grew large.
+func (p *parser) release() {
+	const most = 32
+	if cap(p.values) > most || cap(p.members) > most {
+		return
+	}
+	clear(p.values[:cap(p.values)])
+	clear(p.members[:cap(p.members)])
+	p.text, p.values, p.members = "", p.values[:0], p.members[:0]
+	parsers.Put(p)
 }
 
 func (p *parser) fail(rule string) error { return &Error{p.i, rule} }
@@ -500,10 +519,25 @@ const (
 )
 
 // Bytes writes n.
-func (n *Value) Bytes(f Form) []byte { return n.Append(nil, f) }
+func (n *Value) Bytes(f Form) []byte { return write(n, f, bytes.Clone) }
 
 // Encode writes n as a string.
-func (n *Value) Encode(f Form) string { return string(n.Append(nil, f)) }
+func (n *Value) Encode(f Form) string {
+	return write(n, f, func(b []byte) string { return string(b) })
+}
+
+// buffers keeps what small values were written into, so that each is copied once, in its own size.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func write[T any](n *Value, f Form, copied func([]byte) T) T {
+	b := buffers.Get().(*[]byte)
+	*b = n.Append((*b)[:0], f)
+	out := copied(*b)
+	if cap(*b) <= 16<<10 {
+		buffers.Put(b)
+	}
+	return out
+}
 
 // Append writes n after dst.
 func (n *Value) Append(dst []byte, f Form) []byte {
