@@ -1,35 +1,34 @@
-// Package midtool builds a training corpus for agentic tool use from tool definitions: it reads tools, brings their
-// schemas into one dialect, makes grounded samples of single calls, checks them and writes them for a trainer.
+// Package midtool builds a training corpus for agentic tool use: it reads tool definitions, brings their schemas into one
+// dialect, advises their authors, finds which tools feed which, checks samples and reads and writes them for a trainer.
 //
 // # Steps
 //
-// [ToolsJSONL] reads tools from MCP tools/list results, OpenAI functions or one line per server. [Generate] normalizes
-// each tool ([Normalize]), makes a call that follows its schema, puts the call into the words of a user, offers the
-// tool among others, simulates the answer and keeps what [Validate] finds sound. [WriteMessages] writes the samples
-// as JSON Lines in the OpenAI form and [ReadMessages] reads them back.
+//  1. [ToolsJSONL] reads tools as MCP servers and model APIs list them; [Lint] says what is wrong with a definition and
+//     [Repair] mends what can be mended; [Normalize] makes one dialect of JSON Schema of all.
+//  2. Package native makes samples from the tools: calls first, words second, of eight families ([Family]), which teach
+//     four abilities ([Ability]). Package traces takes samples from conversations that agents had.
+//  3. A [Checker] finds what is wrong with a sample ([Validate] lists the rules), where each argument of each call comes
+//     from ([Evidence]), and whether the sample is of the family it is said to be. It trusts nothing that the sample
+//     says about itself.
+//  4. [Summary] counts what a corpus consists of, and how often its texts repeat themselves.
+//  5. [WriteMessages] writes the samples as JSON Lines in the OpenAI form and [ReadMessages] reads them back.
 //
-// Calls first, words second: the arguments are chosen before the request is written, and each is realized in it once.
-// So the request supports the call by construction, and the class of its support is recorded for every scalar
-// ([Evidence]).
+// Package simulate answers calls without a network; package bfcl scores calls against the gold answers of a benchmark.
 //
 // # Source
 //
 // The pipeline follows MidTool (arXiv:2608.20314), which describes two branches of synthetic supervision beside raw
-// text, with static checks of turn order, schema grounding, required arguments and tool responses. This is a part of
-// its native branch. The paper does not disclose its thresholds, prompts, planner rules or serialization: all
-// numbers, templates and tables here are ours. No gain on a benchmark is claimed; "grounded" names a class of
+// text, with static checks of turn order, schema grounding, required arguments and tool responses. This is its native
+// branch. The paper does not disclose its thresholds, prompts, planner rules or serialization: all numbers, templates
+// and tables here are ours, and so are most families. No gain on a benchmark is claimed; "grounded" names a class of
 // evidence, not truth; [ApproxTokens] is an estimate and no tokenizer; the license filter repeats what a record says
 // and is no legal finding. Template text is less varied than what people or models write.
 //
 // # Assumptions, cost, determinism
 //
-// Everything runs without a model and without a network. Nothing is dropped without a [Rejection]. Reading,
-// generating and writing take time linear in their input; a corpus is held in memory. A sample costs a fraction of a
-// millisecond, most of it for checking it and for the tools offered beside the called one.
-//
-// Every random choice is a hash of the seed, the tool's ID and the number of the choice, never a shared generator:
-// the same tools, options and seed give the same bytes in any order of the tools, and another tool in the set changes
-// what is offered beside a call, seldom the call or its wording.
+// Everything runs without a model and without a network. Nothing is dropped without a [Rejection]. Reading, checking
+// and writing take time linear in their input; a sample of one call is checked in some ten microseconds, most of it
+// for its texts. Nothing depends on the clock or the order of maps: equal input gives equal output.
 //
 // # JSON Schema
 //

@@ -14,9 +14,10 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
-// A Rejection says why a tool, or one planned sample of it, was left out. It is the error of [Normalize].
+// A Rejection says why a tool, one planned sample of it, or a schema was left out. It is the error of [Normalize],
+// [CompileSchema] and [Schema.Instance].
 type Rejection struct {
-	Tool   string // name of the tool
+	Tool   string // name of the tool; empty if it has none, or for a schema alone
 	ToolID string // empty before normalization
 	Group  string
 	Origin Origin // where the tool was read
@@ -26,17 +27,21 @@ type Rejection struct {
 	Detail string // what was found; may be empty
 }
 
-// Error names the tool, its place, the reason and the detail.
+// Error gives the place, the tool, the sample, the reason and the detail, as far as they are known.
 func (r *Rejection) Error() string {
 	s := "midtool: "
 	if r.Origin.Locator != "" {
 		s += fmt.Sprintf("%s:%d: ", r.Origin.Locator, r.Origin.Line)
 	}
-	s += fmt.Sprintf("tool %q", r.Tool)
-	if r.Sample != "" {
-		s += fmt.Sprintf(", sample %q", r.Sample)
+	switch {
+	case r.Tool != "" && r.Sample != "":
+		s += fmt.Sprintf("tool %q, sample %q: ", r.Tool, r.Sample)
+	case r.Tool != "":
+		s += fmt.Sprintf("tool %q: ", r.Tool)
+	case r.Sample != "":
+		s += fmt.Sprintf("sample %q: ", r.Sample)
 	}
-	s += ": " + r.Reason
+	s += r.Reason
 	if r.Path != "" {
 		s += " at " + r.Path
 	}
