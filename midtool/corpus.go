@@ -1,5 +1,12 @@
 package midtool
 
+import (
+	"crypto/sha256"
+	"slices"
+
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+)
+
 // A Corpus is what was made and what was left out.
 type Corpus struct {
 	Samples  []Sample    // in a fixed order; nil where they were handed to a callback
@@ -21,4 +28,36 @@ func (c *Corpus) Reasons() map[string]int {
 // DefaultLicenses returns the SPDX identifiers of the licenses whose tools are used unless a caller names others.
 func DefaultLicenses() []string {
 	return []string{"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "CC0-1.0"}
+}
+
+// ContentHash is equal for samples that say the same: the same tools offered (by ID, in any order and at any time), the
+// same calls (arguments by meaning, keys in any order) and the same requests. Of samples that share it, one is enough.
+func (s *Sample) ContentHash() [sha256.Size]byte {
+	var ids []string
+	for i := range s.Tools {
+		ids = append(ids, s.Tools[i].ID)
+	}
+	tools, calls, requests := jsonval.NewList(), jsonval.NewList(), jsonval.NewList()
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		for j := range m.Offers {
+			ids = append(ids, m.Offers[j].ID)
+		}
+		if m.Role == RoleUser {
+			requests.List = append(requests.List, jsonval.NewString(m.Content))
+		}
+		for _, c := range m.Calls {
+			arguments, err := jsonval.Parse(c.Arguments)
+			if err != nil {
+				arguments = jsonval.NewString(string(c.Arguments))
+			}
+			calls.List = append(calls.List, jsonval.NewList(jsonval.NewString(c.Name), arguments))
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		tools.List = append(tools.List, jsonval.NewString(id))
+	}
+	key := jsonval.NewList(tools, calls, requests)
+	return sha256.Sum256(key.Bytes(jsonval.Canonical))
 }

@@ -3,6 +3,7 @@ package midtool
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/midtool/internal/draw"
@@ -21,8 +22,8 @@ import (
 //   - of numbers: minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, all without rounding.
 //
 // All others refuse nothing, format among them, and neither does a keyword whose value is of the wrong kind. 5.0 is an
-// integer, and 1 equals 1.0. A pattern outside Go's syntax is skipped. Keywords of older drafts (nullable, a list of
-// items) mean what they should after [Normalize].
+// integer, and 1 equals 1.0. A pattern outside Go's syntax is skipped; see [Schema.Unchecked]. Keywords of older drafts
+// (nullable, a list of items) mean what they should after [Normalize].
 type Schema struct{ s *schema.Schema }
 
 // CompileSchema reads a schema: an object, true or false. References lead to any place in the same document, $defs or
@@ -59,6 +60,9 @@ func (s *Schema) Check(value json.RawMessage) []Violation {
 
 const maxDetail = 300 // bytes, as [Violation] says
 
+// Unchecked returns the first pattern outside Go's syntax, which [Schema.Check] passes over; empty if there is none.
+func (s *Schema) Unchecked() string { return s.s.Unsupported }
+
 // Instance makes a value that [Schema.Check] accepts. It prefers const, enum and examples, then follows formats,
 // patterns and bounds, and else chooses by the name and the description of a property from built-in tables. The name is
 // that of the value; like the seed it decides which choices are made, and equal ones give equal bytes. Optional members
@@ -76,8 +80,8 @@ func (s *Schema) Instance(seed uint64, name string) (json.RawMessage, error) {
 			return v.Bytes(jsonval.Compact), nil
 		}
 	}
-	if s.s.Unsupported != "" {
-		return nil, &Rejection{Reason: "pattern_unsupported", Detail: s.s.Unsupported}
+	if p := s.Unchecked(); p != "" {
+		return nil, &Rejection{Reason: "pattern_unsupported", Detail: p}
 	}
-	return nil, &Rejection{Reason: "no_value"}
+	return nil, &Rejection{Reason: "no_value", Detail: "none found for " + strconv.Quote(name)}
 }

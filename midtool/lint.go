@@ -333,6 +333,13 @@ func (l *linter) schema(path string, n *jsonval.Value) {
 			l.advise("pattern_unsupported", path+"/pattern", strconv.Quote(p.Text), nil)
 		}
 	}
+	if p := n.Get("patternProperties"); p != nil {
+		for i := range p.Members {
+			if _, err := regexp.Compile(p.Members[i].Key); err != nil {
+				l.advise("pattern_unsupported", path+"/patternProperties", strconv.Quote(p.Members[i].Key), nil)
+			}
+		}
+	}
 	eachSubschema(n, func(below string, sub *jsonval.Value) { l.schema(path+below, sub) })
 }
 
@@ -453,7 +460,7 @@ func (l *linter) properties(path string, n *jsonval.Value) {
 	z := normalizer{}
 	if r := n.Get("required"); r != nil && r.Kind == jsonval.List {
 		if trimmed := edited(n, z.required).Get("required"); len(trimmed.List) < len(r.List) {
-			l.advise("required_unknown", path+"/required", strings.Join(z.lossy, ", "), trimmed)
+			l.advise("required_unknown", path+"/required", strings.ReplaceAll(strings.Join(z.lossy, ", "), "required_dropped:", ""), trimmed)
 		}
 	}
 	props := n.Get("properties")

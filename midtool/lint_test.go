@@ -1,6 +1,7 @@
 package midtool
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,17 @@ func TestLint(t *testing.T) {
 			`{"type":"object","properties":{"x":{"description":"d","type":"string"}}}`},
 		{"default beside the enum", sound(d(`"enum":["a"],"default":"b"`)), []string{at + "/default default_enum"}, ""},
 		{"pattern", sound(d(`"pattern":"(?=x)"`)), []string{at + "/pattern pattern_unsupported"}, ""},
+		{"pattern of names", sound(d(`"patternProperties":{"^a":{},"(?=x)":{}}`)), []string{at + "/patternProperties pattern_unsupported"}, ""},
+		{"reference into the repair", sound("").with(`{"type":"object","properties":{"x":{"description":"d","nullable":true,"oneOf":[{"type":"string"}]},` +
+			`"y":{"description":"d","$ref":"#/properties/x/oneOf/0"}}}`), []string{at + " nullable"}, ""},
+		{"reference into a list of items", sound("").with(`{"type":"object","properties":{"x":{"description":"d","items":[{"type":"string"}]},` +
+			`"y":{"description":"d","$ref":"#/properties/x/items/0"}}}`), []string{at + " draft4"}, ""},
+		{"reference to a definition", sound("").with(`{"type":"object","properties":{"x":{"description":"d","nullable":true,"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`),
+			[]string{at + ` nullable {"description":"d","anyOf":[{"$ref":"#/$defs/s"},{"type":"null"}]}`},
+			`{"type":"object","properties":{"x":{"description":"d","anyOf":[{"$ref":"#/$defs/s"},{"type":"null"}]}},"$defs":{"s":{"type":"string"}}}`},
+		{"path with a slash", sound("").with(`{"type":"object","properties":{"a/b~":{"description":"d","type":"str"}}}`),
+			[]string{"/parameters/properties/a~1b~0 parameter_name", `/parameters/properties/a~1b~0 type_word {"description":"d","type":"string"}`},
+			`{"type":"object","properties":{"a/b~":{"description":"d","type":"string"}}}`},
 		{"names", sound("").with(`{"type":"object","properties":{"a b":{"description":"d"},"c/d":{}}}`),
 			[]string{"/parameters/properties/a b parameter_name", "/parameters/properties/c~1d parameter_description", "/parameters/properties/c~1d parameter_name"}, ""},
 		{"date", sound(`{"type":"string","description":"Day of travel (YYYY-MM-DD)."}`), []string{at + `/format date_format "date"`},
@@ -130,31 +142,67 @@ func (t Tool) with(parameters string) Tool {
 	return t
 }
 
-// Repairs make their advice go away, whatever they meet; the order of the advice is that of its places; and a repaired tool has a normal
-// form, unless the tool itself had none.
+// checkRepair: the advice is in the order of its places, repairs make theirs go away and leave the rest of the tool as it is, and a
+// repaired tool has a normal form, unless the tool itself had none. It returns the advice on the tool.
+func checkRepair(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, tool Tool) []Advice {
+	t.Helper()
+	advice := Lint(tool)
+	if !slices.IsSortedFunc(advice, func(a, b Advice) int { return strings.Compare(a.Path, b.Path) }) {
+		t.Fatalf("not in order: %v", advice)
+	}
+	known := func(a Advice) bool { return a.Repair != nil }
+	repaired, left := Repair(tool)
+	if i := slices.IndexFunc(left, known); i >= 0 {
+		t.Fatalf("%v is left of %s", left[i], tool.Parameters)
+	}
+	if again := Lint(repaired); !reflect.DeepEqual(left, again) {
+		t.Fatalf("(-left +lint):\n%s", cmp.Diff(left, again))
+	}
+	if !slices.ContainsFunc(advice, known) && !reflect.DeepEqual(tool, repaired) {
+		t.Fatalf("%s changed to %s without a repair", tool.Parameters, repaired.Parameters)
+	}
+	rest := repaired
+	rest.Name, rest.License, rest.Parameters, rest.Returns = tool.Name, tool.License, tool.Parameters, tool.Returns
+	if !reflect.DeepEqual(tool, rest) {
+		t.Fatalf("more changed than is advised (-before +after):\n%s", cmp.Diff(tool, rest))
+	}
+	checkNormalize(t, repaired)
+	if _, err := Normalize(tool); err == nil {
+		if _, err := Normalize(repaired); err != nil {
+			t.Fatalf("%s repaired to %s: %v", tool.Parameters, repaired.Parameters, err)
+		}
+	}
+	return advice
+}
+
 func TestRepair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := marshal(schematest.Schema(3).Draw(t, "schema"))
-		tool := Tool{Name: rapid.SampledFrom([]string{"a", "a b", "", "ä"}).Draw(t, "name"), Parameters: []byte(raw), Returns: []byte(raw),
-			License: rapid.SampledFrom([]string{"", "mit", "MIT License", "x"}).Draw(t, "license")}
-		advice := Lint(tool)
-		if !slices.IsSortedFunc(advice, func(a, b Advice) int { return strings.Compare(a.Path, b.Path) }) {
-			t.Fatalf("not in order: %v", advice)
-		}
-		repaired, left := Repair(tool)
-		for _, a := range left {
-			if a.Repair != nil {
-				t.Fatalf("%v is left of %s", a, tool.Parameters)
-			}
-		}
-		if diff := cmp.Diff(left, Lint(repaired)); diff != "" {
-			t.Fatalf("(-left +lint):\n%s", diff)
-		}
-		checkNormalize(t, repaired)
-		if _, err := Normalize(tool); err == nil {
-			if _, err := Normalize(repaired); err != nil {
-				t.Fatalf("repaired to %s: %v", repaired.Parameters, err)
-			}
+		checkRepair(t, Tool{Name: rapid.SampledFrom([]string{"a", "a b", "", "ä", "\xff"}).Draw(t, "name"), Parameters: []byte(raw), Returns: []byte(raw),
+			Description: "d", Group: "g", License: rapid.SampledFrom([]string{"", "mit", "MIT License", "x"}).Draw(t, "license")})
+	})
+}
+
+// The rounds of repairs follow the nesting, so a deep tool with faults at every level takes the most of them.
+func TestRepairDeep(t *testing.T) {
+	const level = `{"nullable":true,"type":"dict","title":7,"enum":null,"required":["x","y"],"default":5,"minimum":1,"exclusiveMinimum":true,"additionalProperties":`
+	raw := strings.Repeat(level, 50) + `{"type":"str, optional","maxLength":"` + strings.Repeat("9", 10_000) + `"}` + strings.Repeat("}", 50)
+	advice := checkRepair(t, Tool{Name: "a", Parameters: []byte(raw)})
+	if len(advice) < 150 {
+		t.Errorf("%d pieces of advice", len(advice))
+	}
+}
+
+// FuzzRepair: any text for a schema can be advised on and repaired.
+func FuzzRepair(f *testing.F) {
+	f.Add("a b", []byte(`{"properties":{"a":"str","b":{"type":"List[int], optional","nullable":true,"default":"5"}},"required":["a","b",5]}`))
+	f.Add("", []byte(`{"$ref":"#/$defs/x","$defs":{"x":{"items":[{"$ref":"#/$defs/x/items/0"}],"nullable":true}}}`))
+	f.Fuzz(func(t *testing.T, name string, raw []byte) {
+		if len(raw) < 1<<14 {
+			checkRepair(t, Tool{Name: name, Parameters: raw})
 		}
 	})
 }

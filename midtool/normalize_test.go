@@ -2,6 +2,7 @@ package midtool
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -181,6 +182,24 @@ func TestNormalizeRejects(t *testing.T) {
 	}
 }
 
+func TestRejection(t *testing.T) {
+	at := Origin{Locator: "t.jsonl", Line: 3}
+	for _, tt := range []struct {
+		r            Rejection
+		want, reason string
+	}{
+		{Rejection{Reason: "bad_ref", Detail: "#/a"}, "midtool: bad_ref: #/a", "a schema alone"},
+		{Rejection{Origin: at, Reason: "no_name"}, "midtool: t.jsonl:3: no_name", "a tool without a name"},
+		{Rejection{Tool: "f", Origin: at, Reason: "too_deep", Detail: "65"}, `midtool: t.jsonl:3: tool "f": too_deep: 65`, "a tool"},
+		{Rejection{Tool: "f", Sample: "s/1", Path: "/messages/1", Reason: "leak"}, `midtool: tool "f", sample "s/1": leak at /messages/1`, "a sample of a tool"},
+		{Rejection{Sample: "s/1", Reason: "leak"}, `midtool: sample "s/1": leak`, "a sample of no one tool"},
+	} {
+		if got := tt.r.Error(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+		}
+	}
+}
+
 func TestToolID(t *testing.T) {
 	tool, err := Normalize(Tool{Name: "get_weather", Description: "Returns the current weather for a city.", Parameters: []byte(`{"type": "object",
 		"properties": {"city": {"type": "string", "description": "City name."}, "units": {"type": "string", "enum": ["metric", "imperial"]}}, "required": ["city"]}`)})
@@ -212,8 +231,8 @@ func checkNormalize(t interface {
 	if err != nil {
 		t.Fatalf("second pass of %s: %v", once.Parameters, err)
 	}
-	if diff := cmp.Diff(once, twice); diff != "" {
-		t.Fatalf("not idempotent for %s (-once +twice):\n%s", tool.Parameters, diff)
+	if !reflect.DeepEqual(once, twice) {
+		t.Fatalf("not idempotent for %s (-once +twice):\n%s", tool.Parameters, cmp.Diff(once, twice))
 	}
 	if _, err := schema.CompileRaw(once.Parameters); err != nil {
 		t.Fatalf("%s does not compile: %v", once.Parameters, err)

@@ -71,8 +71,8 @@ type Plan struct {
 // A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.
 type Family string
 
-// The families of the native branch (single, parallel, sequential and missing_info are named by MidTool; the others are
-// ours), and no_call for an imported conversation without calls.
+// The families of the native branch, and no_call for an imported conversation without calls. MidTool names single calls,
+// multi or parallel calls, and clarification of missing information; how they are divided here, and the others, are ours.
 const (
 	Single          Family = "single"           // one call
 	Parallel        Family = "parallel"         // 2 to 4 calls in one turn, none of which needs another's result
@@ -143,6 +143,6 @@ const (
 	EvidenceNormalized  EvidenceClass = "normalized"   // the same after folding case, punctuation or number form
 	EvidenceToolResult  EvidenceClass = "tool_result"  // equal to a scalar of an earlier result
 	EvidenceEnumDefault EvidenceClass = "enum_default" // a member of an enum, a const, a default, an example or a boolean
-	EvidenceDerived     EvidenceClass = "derived"      // a recorded transformation
+	EvidenceDerived     EvidenceClass = "derived"      // another way to write the value, such as 3 March 2027 for a date
 	EvidenceUngrounded  EvidenceClass = "ungrounded"
 )

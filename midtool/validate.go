@@ -29,6 +29,9 @@ var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_
 	"missing_required", "unexpected_argument", "schema", "response", "truncated", "ungrounded", "leak", "blank_call", "contradiction",
 	"window", "untrained", "proof", "marker"}
 
+// Rules returns the names of the rules of [Validate], in the order in which their violations are reported.
+func Rules() []string { return slices.Clone(rules) }
+
 // Validate lists everything that is wrong with a sample, by rule and then by place; a sound sample gives nil. It
 // trusts nothing that the sample says about itself: evidence is found again. It is the Check of a zero [Checker]. MidTool
 // names turn order, schema grounding, required arguments and the consistency of tool responses (arXiv:2608.20314); the

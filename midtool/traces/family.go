@@ -2,7 +2,6 @@ package traces
 
 import (
 	"context"
-	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,32 +165,4 @@ func mask(s *midtool.Sample, found []midtool.Violation) bool {
 		}
 	}
 	return masked
-}
-
-// contentKey is equal for samples with the same offered tools, calls and requests.
-func contentKey(s *midtool.Sample) [sha256.Size]byte {
-	var ids []string
-	for _, t := range offered(s) {
-		ids = append(ids, t.ID)
-	}
-	slices.Sort(ids)
-	tools, calls, requests := jsonval.NewList(), jsonval.NewList(), jsonval.NewList()
-	for _, id := range ids {
-		tools.List = append(tools.List, jsonval.NewString(id))
-	}
-	for i := range s.Messages {
-		m := &s.Messages[i]
-		if m.Role == midtool.RoleUser {
-			requests.List = append(requests.List, jsonval.NewString(m.Content))
-		}
-		for _, c := range m.Calls {
-			arguments, err := jsonval.Parse(c.Arguments)
-			if err != nil {
-				arguments = jsonval.NewString(string(c.Arguments))
-			}
-			calls.List = append(calls.List, jsonval.NewList(jsonval.NewString(c.Name), arguments))
-		}
-	}
-	key := jsonval.NewList(tools, calls, requests)
-	return sha256.Sum256(key.Bytes(jsonval.Canonical))
 }

@@ -1,6 +1,6 @@
 // Package traces filters conversations that agents had into samples: they pass the same checks as made ones.
 //
-// MidTool (arXiv:2608.20314) trains on made samples alone; to import others, and how, is ours.
+// MidTool (arXiv:2608.20314) is not known to import conversations; to do so, and how, is ours.
 //
 // # What traces fail on
 //
@@ -30,7 +30,7 @@ import (
 
 // Options adjusts [Import]. A nil *Options equals &Options{}.
 type Options struct {
-	Source    string                     // tag of the samples; empty means "import"
+	Source    string                     // tag of the samples, in place of their own; empty means "import"
 	License   string                     // SPDX identifier of the conversations, and of tools in them that state none; empty means not stated
 	Licenses  []string                   // allow-list; nil means [midtool.DefaultLicenses]
 	Own       bool                       // conversations and tools that state no license are the caller's own and pass
@@ -46,6 +46,11 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	if d.MaxTokens != 0 && d.MaxTokens < 256 {
 		return d, fmt.Errorf("traces: Options.MaxTokens %d is below 256", d.MaxTokens)
+	}
+	for _, rule := range d.Skip {
+		if !slices.Contains(midtool.Rules(), rule) {
+			return d, fmt.Errorf("traces: Options.Skip: no rule %q", rule)
+		}
 	}
 	d.Source = cmp.Or(d.Source, "import")
 	if d.Licenses == nil {
@@ -138,7 +143,7 @@ func (im *importer) add(ctx context.Context, s *midtool.Sample) (*midtool.Reject
 	}
 	rename(s)
 	link(s)
-	key := contentKey(s)
+	key := s.ContentHash()
 	if first, twice := im.kept[key]; twice {
 		return &midtool.Rejection{Reason: "duplicate", Detail: first}, nil
 	}

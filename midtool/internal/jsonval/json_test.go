@@ -3,11 +3,14 @@ package jsonval
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -23,12 +26,12 @@ func canonical(data []byte) ([]byte, error) {
 func TestCanonical(t *testing.T) {
 	for _, tt := range []struct{ name, in, want, reason string }{
 		{"call list", `[{"name":"get_weather","arguments":{"units":"metric","city":"Zürich"}}]`,
-			`[{"arguments":{"city":"Zürich","units":"metric"},"name":"get_weather"}]`, "spec, worked example 8"},
-		{"raw characters", `["<&>\u2028\u00e9\ud83d\ude00\/"]`, "[\"<&>\u2028é😀/\"]", "spec 2: these stay raw"},
-		{"control", `["\u0000\u001f\u007f\b\f\n\r\t\"\\"]`, `["\u0000\u001f` + "\x7f" + `\b\f\n\r\t\"\\"]`, "spec 2: bytes below 0x20, quote and backslash"},
-		{"integers", `[5,5.0,-0,123456789012345678901234567890]`, `[5,5.0,0,123456789012345678901234567890]`, "spec 2: exact, and 5 is not 5.0"},
+			`[{"arguments":{"city":"Zürich","units":"metric"},"name":"get_weather"}]`, "keys in order"},
+		{"raw characters", `["<&>\u2028\u00e9\ud83d\ude00\/"]`, "[\"<&>\u2028é😀/\"]", "these stay raw"},
+		{"control", `["\u0000\u001f\u007f\b\f\n\r\t\"\\"]`, `["\u0000\u001f` + "\x7f" + `\b\f\n\r\t\"\\"]`, "bytes below 0x20, quote and backslash"},
+		{"integers", `[5,5.0,-0,123456789012345678901234567890]`, `[5,5.0,0,123456789012345678901234567890]`, "exact, and 5 is not 5.0"},
 		{"floats", `[1e2,0.1,-0.0,1e-9]`, `[100.0,0.1,-0.0,1e-09]`, "shortest form, .0 if integral"},
-		{"duplicate keys", `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`, "spec 2: the last wins"},
+		{"duplicate keys", `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`, "the last wins"},
 		{"byte order", `{"é":1,"z":2,"😀":3,"Z":4}`, `{"Z":4,"z":2,"é":1,"😀":3}`, "sorted by UTF-8 bytes"},
 		{"space", " {\n\"a\" : [ ] }\t", `{"a":[]}`, "no spaces"},
 	} {
@@ -115,4 +118,65 @@ func anyValue(depth int) *rapid.Generator[any] {
 		gens = append(gens, rapid.SliceOfN(anyValue(depth-1), 0, 3).AsAny(), rapid.MapOfN(rapid.String(), anyValue(depth-1), 0, 3).AsAny())
 	}
 	return rapid.OneOf(gens...)
+}
+
+// Of equal keys the last value counts, at the place of the first, in objects of any size and at any depth.
+func TestParseDuplicates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfN(rapid.IntRange(0, rapid.SampledFrom([]int{3, 40, 200}).Draw(t, "range")), 0, 120).Draw(t, "keys")
+		var text []string
+		want := NewObject()
+		for i, k := range keys {
+			key := fmt.Sprint(k)
+			value := NewList(NewString("x"), NewObject(Pair("i", Value{Kind: Number, Text: fmt.Sprint(i)})))
+			text = append(text, fmt.Sprintf("%q:%s", key, value.Encode(Compact)))
+			if at := slices.IndexFunc(want.Members, func(m Member) bool { return m.Key == key }); at >= 0 {
+				want.Members[at].Value = value
+			} else {
+				want.Members = append(want.Members, Pair(key, value))
+			}
+		}
+		// Behind members of an object that is still open, and items of a list.
+		got, err := Parse([]byte(`{"0":[],"1":[[],{` + strings.Join(text, ",") + `}]}`))
+		outer := NewObject(Pair("0", NewList()), Pair("1", NewList(NewList(), want)))
+		if diff := cmp.Diff(outer, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Fatalf("%v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// What is written in any form and read again is the same value.
+func TestParseAppend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, _ := json.Marshal(anyValue(3).Draw(t, "value"))
+		v, err := Parse(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []Form{Compact, Display} {
+			again, err := Parse(v.Append([]byte(" "), f))
+			if diff := cmp.Diff(v, again, cmpopts.EquateEmpty()); diff != "" || err != nil {
+				t.Fatalf("%v (-want +got):\n%s", err, diff)
+			}
+		}
+		if c := v.Clone(); EqualForm(&c) != EqualForm(&v) || string(AppendEqualForm([]byte("x"), &v)) != "x"+EqualForm(&v) {
+			t.Fatal("a copy is not equal")
+		}
+	})
+}
+
+func TestEqualForm(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  string
+		equal bool
+	}{
+		{"1", "1.0", true}, {"1", "1.5", false}, {"9007199254740993", "9007199254740992", false}, {`{"a":[1,2.0],"b":null}`, `{"b":null,"a":[1.0,2]}`, true},
+		{`"1"`, "1", false}, {`[1,2]`, `[2,1]`, false}, {"1e2", "100", true}, {"true", `"true"`, false}, {"-0", "0.0", true},
+	} {
+		a, err1 := Parse([]byte(tt.a))
+		b, err2 := Parse([]byte(tt.b))
+		if err1 != nil || err2 != nil || (EqualForm(&a) == EqualForm(&b)) != tt.equal {
+			t.Errorf("%s and %s: equal is not %v: %v %v", tt.a, tt.b, tt.equal, err1, err2)
+		}
+	}
 }

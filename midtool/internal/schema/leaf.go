@@ -40,12 +40,43 @@ func appendLeaves(out []Leaf, s *Schema, v *jsonval.Value, path string, keys []s
 	return append(out, Leaf{Path: path, Keys: keys, Value: v, Schema: s})
 }
 
-// Member finds the schema of a member by its name, through references and branches; a nil schema knows none.
+// Member finds the schema of a member by its name, through references and branches: that of a property, or else of the
+// first pattern that matches. Where nothing else does and a pattern outside Go's syntax may, it is a schema that says
+// nothing. A nil schema knows no member.
 func (s *Schema) Member(key string) *Schema {
 	var found *Schema
-	s.within(func(s *Schema) bool { found = s.index[key]; return found != nil })
+	patterns := false
+	s.within(func(s *Schema) bool {
+		found = s.index[key]
+		patterns = patterns || s.patterns != nil
+		return found != nil
+	})
+	if found != nil || !patterns {
+		return found
+	}
+	tried := 0
+	s.within(func(s *Schema) bool {
+		for _, p := range s.patterns {
+			if tried++; tried > maxPatterns {
+				return true
+			}
+			switch {
+			case p.pattern == nil:
+				found = unknown
+			case p.pattern.MatchString(key):
+				found = p.schema
+				return true
+			}
+		}
+		return false
+	})
 	return found
 }
+
+// Names are compared with so many patterns at most: arguments may have many names, and both come from strangers.
+const maxPatterns = 256
+
+var unknown = &Schema{lengths: [4]int{-1, -1, -1, -1}}
 
 // item finds the schema of an item, as [Schema.Member] does.
 func (s *Schema) item(i int) *Schema {

@@ -465,7 +465,8 @@ func (s *Schema) Accepts(v *jsonval.Value) bool {
 }
 
 // A checker walks a value along a schema. Schemas come from strangers: a reference may lead back to itself without
-// consuming anything, and a few nested unions can ask for exponentially many visits, so depth and visits are bounded.
+// consuming anything, and a few nested unions can ask for exponentially many visits, so depth and visits are bounded. A
+// pattern tried on a name counts as a visit, and so does a stretch of a value that a pattern or an enum reads again.
 type checker struct {
 	collect bool
 	found   []Fault
@@ -474,9 +475,11 @@ type checker struct {
 }
 
 const (
-	maxVisits  = 1 << 18
-	maxNesting = 512
-	maxFaults  = 32
+	maxVisits    = 1 << 18
+	patternBytes = 1 << 6 // so that patterns read at most 16 MiB, in a second or so
+	formBytes    = 1 << 10
+	maxNesting   = 512
+	maxFaults    = 32
 )
 
 // note keeps a fault and says whether to go on looking.
@@ -499,14 +502,14 @@ func (c *checker) quietly(s *Schema, v *jsonval.Value, nesting int) bool {
 // equalForm returns the form of v, which is valid until the next call.
 func (c *checker) equalForm(v *jsonval.Value) []byte {
 	c.form = jsonval.AppendEqualForm(c.form[:0], v)
+	c.visits += len(c.form) / formBytes
 	return c.form
 }
 
 // check says whether s accepts v. It notes all faults when it collects, and else stops at the first.
 func (c *checker) check(s *Schema, v *jsonval.Value, path string, nesting int) bool {
 	if c.visits++; c.visits > maxVisits || nesting > maxNesting {
-		c.note(path, "$ref", "the schema is recursive without end or too costly to check")
-		return false
+		return c.tooCostly(path)
 	}
 	if s.Never {
 		c.note(path, "false", "no value is allowed here")
@@ -543,6 +546,11 @@ func (c *checker) check(s *Schema, v *jsonval.Value, path string, nesting int) b
 		return c.object(s, v, path, nesting+1) && ok
 	}
 	return ok
+}
+
+func (c *checker) tooCostly(path string) bool {
+	c.note(path, "$ref", "the schema is recursive without end or too costly to check")
+	return false
 }
 
 // branches checks the schemas that speak of the same value.
@@ -628,9 +636,11 @@ func (c *checker) str(s *Schema, v *jsonval.Value, path string) bool {
 	if s.lengths[0] >= 0 || s.lengths[1] >= 0 {
 		ok = c.size(utf8.RuneCountInString(v.Text), s.lengths[0], s.lengths[1], path, "minLength", "maxLength", " code points")
 	}
-	if (ok || c.collect) && s.pattern != nil && !s.pattern.MatchString(v.Text) {
-		ok = false
-		c.note(path, "pattern", "does not match "+s.pattern.String())
+	if (ok || c.collect) && s.pattern != nil {
+		if c.visits += len(v.Text) / patternBytes; !s.pattern.MatchString(v.Text) {
+			ok = false
+			c.note(path, "pattern", "does not match "+s.pattern.String())
+		}
 	}
 	return ok
 }
@@ -739,6 +749,9 @@ func (c *checker) member(s *Schema, m *jsonval.Member, path string, nesting int)
 	sub := s.index[m.Key]
 	spoken := sub != nil
 	ok := sub == nil || c.check(sub, &m.Value, c.join(path, m.Key), nesting)
+	if c.visits += len(s.patterns); c.visits > maxVisits {
+		return c.tooCostly(path)
+	}
 	for _, p := range s.patterns {
 		if p.pattern == nil {
 			spoken = true

@@ -24,7 +24,7 @@ func TestSchemaFaults(t *testing.T) {
 		want          string // path and keyword of the faults
 		reason        string
 	}{
-		{`{"type":"integer"}`, `1.0`, ``, "spec 3.2: 1.0 is a valid integer"},
+		{`{"type":"integer"}`, `1.0`, ``, "1.0 is a valid integer"},
 		{`{"type":"integer"}`, `1.5`, ` type`, ""},
 		{`{"type":"integer"}`, `1e300`, ``, "every large float is integral"},
 		{`{"type":"number"}`, `12345678901234567890`, ``, "integers are numbers"},
@@ -40,7 +40,7 @@ func TestSchemaFaults(t *testing.T) {
 		{`{"minimum":1}`, `"a"`, ``, "bounds bind numbers only"},
 		{`{"maxLength":2}`, `"日本"`, ``, "lengths in code points"},
 		{`{"minLength":3,"pattern":"^x"}`, `"a"`, ` minLength| pattern`, "all faults"},
-		{`{"pattern":"(?=x)"}`, `"a"`, ``, "spec 3.2: a pattern outside Go's syntax is skipped"},
+		{`{"pattern":"(?=x)"}`, `"a"`, ``, "a pattern outside Go's syntax is skipped"},
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a","b"],"additionalProperties":false}`, `{"a":1,"c":2}`,
 			` required|/a type|/c false`, "places"},
 		{`{"additionalProperties":{"type":"integer"},"properties":{"a":{}}}`, `{"a":"x","b":"y"}`, `/b type`, "schema for the rest"},
@@ -56,8 +56,13 @@ func TestSchemaFaults(t *testing.T) {
 		{`{"$ref":"#/$defs/a~1b%20c","$defs":{"a/b c":{"type":"string"}}}`, `1`, ` type`, "escapes of pointer and address"},
 		{`{"properties":{"a/b~c":{"type":"string"}}}`, `{"a/b~c":1}`, `/a~1b~0c type`, "escapes of the place"},
 		{`{"properties":{"Enum":{"ENUM":["x"]}}}`, `{"Enum":"y"}`, ``, "keywords match by case"},
-		{`{"allOf":[{"$ref":"#"}]}`, `1`, ` $ref`, "google/jsonschema-go overflows the stack"},
+		{`{"allOf":[{"$ref":"#"}]}`, `1`, ` $ref`, "a recursion that consumes nothing ends"},
 		{`{"not":{"$ref":"#"}}`, `1`, `*`, "ends"},
+		{`{"patternProperties":{"^x":{"type":"integer"}},"additionalProperties":false}`, `{"x1":"a","x2":1,"y":1}`, `/x1 type|/y false`, "names that match are spoken of"},
+		{`{"patternProperties":{"(?=x)":false},"additionalProperties":false}`, `{"x":1}`, ``, "a pattern outside Go's syntax may match any name"},
+		{`{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"a":1,"B":2}`, `/B propertyNames`, "names are strings"},
+		{`{"minProperties":1}`, `{}`, ` minProperties`, ""}, {`{"maxProperties":1}`, `{"a":1,"b":2}`, ` maxProperties`, ""}, {`{"maxProperties":0}`, `{}`, ``, "zero is a bound"},
+		{`{"if":{"type":"string"},"then":false,"contains":false,"dependentRequired":{"a":["b"]}}`, `"a"`, ``, "annotations"},
 		{`{"properties":{"a":true,"b":false}}`, `{"a":1,"b":2}`, `/b false`, "boolean schemas"},
 	} {
 		s, err := CompileRaw([]byte(tt.schema))
@@ -104,5 +109,53 @@ func TestSchemaBounds(t *testing.T) {
 	}
 	if _, err := CompileRaw([]byte(`{"$ref":"#/$defs/d0","$defs":{` + b.String() + `"d100000":{}}}`)); err == nil {
 		t.Error("a chain of 100,000 references was accepted")
+	}
+}
+
+func TestSchemaMember(t *testing.T) {
+	s, err := CompileRaw([]byte(`{"properties":{"a":{"description":"property"}},"patternProperties":{"^a":{"description":"pattern"},"b$":{"description":"second"},
+		"(?=c)":{"description":"unread"}},"allOf":[{"properties":{"ab":{"description":"branch"}},"patternProperties":{"^z":{"description":"inner"}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ key, want, reason string }{
+		{"a", "property", "a property counts before a pattern"}, {"ab", "branch", "that of a branch too"}, {"aab", "pattern", "the first pattern that matches"},
+		{"bb", "second", "the second"}, {"z", "inner", "the pattern of a branch"}, {"q", "", "perhaps the pattern that cannot be read"},
+	} {
+		if m := s.Member(tt.key); m == nil || m.Description != tt.want || m.Never {
+			t.Errorf("%s: %q gives %v, want %q", tt.reason, tt.key, m, tt.want)
+		}
+	}
+	if m := s.Member("q"); !m.Accepts(&jsonval.Value{}) || !m.Accepts(&jsonval.Value{Kind: jsonval.String, Text: "x"}) {
+		t.Error("what a pattern outside Go's syntax says is held against a value")
+	}
+	if s, _ = CompileRaw([]byte(`{"patternProperties":{"^a":{}}}`)); s.Member("b") != nil || s.Member("a") == nil {
+		t.Error("a name that does not match, or one that does")
+	}
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, `"x%d$":{},`, i)
+	}
+	if s, _ = CompileRaw([]byte(`{"patternProperties":{` + b.String() + `"y":{}}}`)); s.Member("x7") == nil || s.Member("y") != nil {
+		t.Error("the number of patterns tried has no bound")
+	}
+	if (*Schema)(nil).Member("a") != nil {
+		t.Error("a member of nothing")
+	}
+}
+
+// What patterns and enums read of a value again and again is bounded.
+func TestSchemaReads(t *testing.T) {
+	long := jsonval.NewString(strings.Repeat("a", 1<<16))
+	for keyword, bytes := range map[string]int{`"pattern":"^a*$"`: patternBytes, `"enum":["a"]`: formBytes, `"const":"a"`: formBytes} {
+		s, err := CompileRaw([]byte(`{"allOf":[` + strings.Repeat(`{"not":{`+keyword+`}},`, 2) + `{}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c checker
+		c.check(s, &long, "", 0)
+		if c.visits < 1<<16/bytes {
+			t.Errorf("%s: %d visits for a text of 64 KiB", keyword, c.visits)
+		}
 	}
 }

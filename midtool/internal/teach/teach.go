@@ -3,7 +3,7 @@
 // The model gets the tools, the conversation and what each of its messages has to do, and answers with the contents of the
 // user's and the assistant's messages in one strict JSON object. It never changes a tool, a call, a result or the plan. What
 // it writes passes the same checks as every other sample, goes back to it with what is wrong, or is dropped with the reason
-// (MidTool, arXiv:2608.20314, has a model write the words; prompt, form of the answer and checks are ours).
+// (prompt, form of the answer and checks are ours).
 package teach
 
 import (
