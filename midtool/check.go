@@ -39,9 +39,9 @@ type Findings struct {
 // size of the sample, and gives up the search for evidence in one that would need more.
 //
 // With Replay, the calls of a sample whose turns, tools and arguments can be read are executed in order, with tools under
-// their original names, and each result must equal the message: as JSON, and in whether it is an error. Calls that are
-// untrained are left out, as are calls of a sample whose [Plan] has a Fault where the message reports an error: these
-// never reached the tool.
+// their original names, and each result must equal the message: as JSON, and in whether it is an error. Left out are the
+// calls answered by an error in a sample whose [Plan] has the Fault timeout, rate_limited or permission: they never
+// reached the tool.
 //
 // The error is that of ctx or of Replay, or names a field of c that is out of range; the Findings are then empty. What is
 // wrong with the sample is a [Violation].

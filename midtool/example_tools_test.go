@@ -109,3 +109,14 @@ func ExampleRepair() {
 	// /description: description_short: "Books."
 	// /parameters/properties/guests: parameter_description
 }
+
+func ExampleDropNullUnions() {
+	tool, err := midtool.DropNullUnions(midtool.Tool{Name: "list_orders", Parameters: json.RawMessage(`{"type": "object", "properties": {
+		"tags": {"type": ["null", "array"], "items": {"type": "string"}}, "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(tool.Parameters))
+	fmt.Println(tool.Lossy)
+	// Output:
+}

@@ -28,10 +28,14 @@ func (v *validator) replay(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("midtool: replay sample %q: %w", v.sample.ID, err)
 	}
-	faulty := v.sample.Plan != nil && v.sample.Plan.Fault != ""
+	// Calls that failed on their way never reached the tool.
+	var lost bool
+	if p := v.sample.Plan; p != nil {
+		lost = p.Fault == "timeout" || p.Fault == "rate_limited" || p.Fault == "permission"
+	}
 	for i := range v.calls {
 		c := &v.calls[i]
-		if v.sample.Messages[c.message].Untrained || faulty && c.failed {
+		if lost && c.failed {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

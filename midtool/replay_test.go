@@ -69,11 +69,12 @@ func TestReplay(t *testing.T) {
 		{"injected", "the failing call never reached the tool", calls("reserve", `{"item_code":"a"}`, `{"error": "timeout"}`, "reserve", `{"item_code":"b"}`, `{"n": 1}`).plan(Plan{Fault: "timeout"}),
 			"", []string{`reserve {"item_code":"b"}`}},
 		{"not injected", "no fault was planned", calls("reserve", `{"item_code":"a"}`, `{"error": "timeout"}`), `the result was {"n":1}`, []string{`reserve {"item_code":"a"}`}},
-		{"a mistake", "untrained calls are left out", func() *talk {
-			s := shop("").user("Keep a for me.").calls("reserve", `{"item_code":5}`, `{"error": "no"}`).calls("reserve", `{"item_code":"a"}`, `{"n": 1}`).says("Done.")
+		{"a mistake", "an untrained call is made again too", func() *talk {
+			s := shop("").user("Keep a for me.").calls("reserve", `{"item_code":"bad"}`, `{"error": "no such item"}`).
+				calls("reserve", `{"item_code":"a"}`, `{"n": 2}`).says("Done.").plan(Plan{Fault: "not_found"})
 			s.Messages[1].Untrained = true
 			return s
-		}(), "", []string{`reserve {"item_code":"a"}`}},
+		}(), "", []string{`reserve {"item_code":"bad"}`, `reserve {"item_code":"a"}`}},
 		{"unreadable", "nothing to execute", calls("reserve", `[]`, `{"n": 1}`), "bad_arguments", nil},
 		{"no such tool", "nothing to execute", calls("keep", `{"item_code":"a"}`, `{"n": 1}`), "unknown_tool", nil},
 		{"executor", "its error ends the check", calls("reserve", `{"item_code":"broken"}`, `{"n": 1}`), "no connection", []string{`reserve {"item_code":"broken"}`}},

@@ -65,7 +65,7 @@ type Plan struct {
 	Calls    []Call   `json:"calls"`              // all calls in the order of the conversation, faulty ones included; empty for none
 	Withheld []string `json:"withheld,omitempty"` // missing_info: JSON Pointers into the arguments of the first call that the first request leaves out
 	Absent   *Tool    `json:"absent,omitempty"`   // irrelevance: the tool that the request needs; missing_function: the tool that is offered late
-	Fault    string   `json:"fault,omitempty"`    // recovery: "bad_argument", "not_found", "timeout", "rate_limited" or "permission"
+	Fault    string   `json:"fault,omitempty"`    // recovery: "bad_argument" or "not_found", of which the tool says what is wrong; "timeout", "rate_limited" or "permission", of calls that never reach it
 }
 
 // A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.

@@ -162,15 +162,25 @@ func (d *draft) execute(ctx context.Context, s *step) error {
 func (d *draft) made(ctx context.Context, t *tool, fixed ...jsonval.Member) (*step, miss, error) {
 	s, ok := d.step(t, *d.g.opts.OptionalProb, fixed...)
 	if !ok {
-		return nil, miss{reason: "no_value", detail: fmt.Sprintf("no valid arguments found for %q", t.Name)}, nil
+		return nil, noArguments(t), nil
 	}
+	m, err := d.succeed(ctx, s)
+	return s, m, err
+}
+
+func noArguments(t *tool) miss {
+	return miss{reason: "no_value", detail: fmt.Sprintf("no valid arguments found for %q", t.Name)}
+}
+
+// succeed executes a step that must not fail.
+func (d *draft) succeed(ctx context.Context, s *step) (miss, error) {
 	if err := d.execute(ctx, s); err != nil {
-		return nil, miss{}, err
+		return miss{}, err
 	}
 	if s.failed {
-		return nil, miss{reason: "no_value", detail: fmt.Sprintf("%q answered %s", t.Name, clip(s.answer.Encode(jsonval.Compact)))}, nil
+		return miss{reason: "no_value", detail: fmt.Sprintf("%q answered %s", s.tool.Name, clip(s.answer.Encode(jsonval.Compact)))}, nil
 	}
-	return s, miss{}, nil
+	return miss{}, nil
 }
 
 func clip(s string) string {

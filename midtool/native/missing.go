@@ -64,6 +64,7 @@ func (d *draft) missingFunction(ctx context.Context) (miss, error) {
 	}
 	d.sample.Ability = midtool.Recover
 	d.sample.SecondAbility = midtool.Affordance
+	d.sample.Plan.Absent = &t.Tool
 	if before != nil {
 		s, m, err := d.made(ctx, before)
 		if err != nil || m.reason != "" {
@@ -99,7 +100,7 @@ func (d *draft) irrelevance(ctx context.Context) (miss, error) {
 	}
 	s, ok := d.step(absent, *d.g.opts.OptionalProb)
 	if !ok {
-		return miss{reason: "no_value", detail: "no valid arguments found"}, nil
+		return noArguments(absent), nil
 	}
 	d.sample.Ability = midtool.Affordance
 	d.sample.Plan.Absent = &absent.Tool

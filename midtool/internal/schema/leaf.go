@@ -6,7 +6,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
-// A leaf is one scalar of a call's arguments, or an empty list or object.
+// A Leaf is one scalar of a call's arguments, or an empty list or object.
 type Leaf struct {
 	Path   string // JSON Pointer into the arguments
 	Keys   []string

@@ -1,3 +1,5 @@
+// Package schema checks values against JSON Schemas and makes values for them. Schemas come from strangers, so all work
+// is bounded.
 package schema
 
 import (
