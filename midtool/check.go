@@ -25,6 +25,7 @@ type Checker struct {
 	known map[toolKey]*toolFacts
 	feeds map[[2]*toolFacts][]string // parameters of the second tool that the first one feeds
 	held  int                        // bytes of the keys of known
+	count int                        // of all facts ever made
 	run   validator                  // its buffers are used again
 }
 
@@ -101,6 +102,10 @@ type toolFacts struct {
 	members    map[string]param // of params, by name
 	content    map[string]bool  // content words of the description; nil until asked for
 	settles    map[string]bool  // whether the schema settles a parameter, by pointer
+	number     int              // among all that the Checker has seen
+	node       *node            // for the rules of [Dependencies]; nil until asked for
+	nodeErr    error
+	gives      *producers // the node alone
 }
 
 // compiled is a schema, compiled at its first use.
@@ -149,6 +154,8 @@ func (c *Checker) facts(t *Tool) *toolFacts {
 	f.reads = t.ReadOnly || f.meaning.Class == names.GetVerb || f.meaning.Class == names.ListVerb || f.meaning.Class == names.SearchVerb
 	f.given = names.GivenAway(t.Name, t.Original, t.Group)
 	f.members = make(map[string]param)
+	c.count++
+	f.number = c.count
 	c.known[toolKey{t.Name, t.Original, t.Group, t.Description, string(t.Parameters), string(t.Returns), t.ReadOnly}] = f
 	c.held += size
 	return f
@@ -184,6 +191,17 @@ func (f *toolFacts) contentWords() map[string]bool {
 	return f.content
 }
 
+// connect makes the node.
+func (f *toolFacts) connect() error {
+	if f.node == nil && f.nodeErr == nil {
+		if f.node, f.nodeErr = newNode(f.number, f.tool); f.nodeErr == nil {
+			f.gives = newProducers()
+			f.gives.add(f.node)
+		}
+	}
+	return f.nodeErr
+}
+
 // feeding lists the parameters of consumer that producer feeds.
 func (c *Checker) feeding(producer, consumer *toolFacts) []string {
 	if producer.tool.Group != consumer.tool.Group {
@@ -192,9 +210,10 @@ func (c *Checker) feeding(producer, consumer *toolFacts) []string {
 	pair := [2]*toolFacts{producer, consumer}
 	params, ok := c.feeds[pair]
 	if !ok {
-		edges, err := Dependencies([]Tool{producer.tool, consumer.tool}, nil)
-		for _, e := range edges {
-			if err == nil && e.Producer == 0 && e.Consumer == 1 {
+		if producer.connect() == nil && consumer.connect() == nil {
+			w := walk{node: consumer.node, from: producer.gives, best: make(map[[2]int]Edge)}
+			w.edges()
+			for _, e := range w.best { // none is below the confidence that Dependencies asks for
 				params = append(params, e.Parameter)
 			}
 		}

@@ -119,4 +119,6 @@ func ExampleDropNullUnions() {
 	fmt.Println(string(tool.Parameters))
 	fmt.Println(tool.Lossy)
 	// Output:
+	// {"type":"object","properties":{"tags":{"type":"array","items":{"type":"string"}},"limit":{"type":"integer"}}}
+	// [null_union_dropped null_union_dropped]
 }

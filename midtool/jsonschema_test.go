@@ -279,7 +279,7 @@ func TestSchemaHostile(t *testing.T) {
 		{`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, `1`, true, "a circle of references"},
 		{`{"$ref":"#/$defs/t","$defs":{"t":{"properties":{"l":{"$ref":"#/$defs/t"},"r":{"$ref":"#/$defs/t"}},"required":["l","r"]}}}`, `{"l":{},"r":{}}`, true, "an endless tree"},
 		{`{"patternProperties":{` + list(20_000, `"x%d":{}`) + `}}`, names, true, "20,000 patterns for 20,000 names"},
-		{`{"anyOf":[` + list(10_000, `{"pattern":"^[a-z]*x%d$"}`) + `]}`, text, true, "10,000 patterns for a long text"},
+		{`{"anyOf":[` + list(10_000, `{"pattern":"x%d$"}`) + `]}`, text, true, "10,000 patterns for a long text"},
 		{`{"anyOf":[` + list(10_000, `{"enum":["x%d"]}`) + `]}`, text, true, "10,000 enums for a long text"},
 		{`{"required":[` + list(20_000, `"n%d"`) + `]}`, names, false, "20,000 required names"},
 		{`{"pattern":"^(a+)+b$"}`, text, true, "a pattern that would backtrack"}, {`{"pattern":"^a*$"}`, text, false, "one that does not"},

@@ -146,9 +146,30 @@ func (v *validator) anyLeaf(c *call, pointer string, test func(*jsonval.Value) b
 	if n == nil || !v.spend(pathBytes(n, 0)) {
 		return false
 	}
-	return slices.ContainsFunc(schema.LeavesOf(nil, n, "", nil), func(l schema.Leaf) bool {
-		return l.Value.Text != "" && v.spend(len(v.scene.text)+len(l.Value.Text)) && test(l.Value)
+	return anyScalar(n, func(n *jsonval.Value) bool {
+		return n.Text != "" && v.spend(len(v.scene.text)+len(n.Text)) && test(n)
 	})
+}
+
+// anyScalar says whether a scalar of a value passes the test.
+func anyScalar(n *jsonval.Value, test func(*jsonval.Value) bool) bool {
+	switch n.Kind {
+	case jsonval.List:
+		for i := range n.List {
+			if anyScalar(&n.List[i], test) {
+				return true
+			}
+		}
+		return false
+	case jsonval.Object:
+		for i := range n.Members {
+			if anyScalar(&n.Members[i].Value, test) {
+				return true
+			}
+		}
+		return false
+	}
+	return test(n)
 }
 
 // at follows a JSON Pointer, nil if it leads nowhere.

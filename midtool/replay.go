@@ -8,6 +8,22 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
+// A valued session takes and gives values as they are, without JSON to be written and read; those of package simulate do.
+type valued interface {
+	Answer(ctx context.Context, t *Tool, args *jsonval.Value) (v jsonval.Value, failed bool, err error)
+}
+
+// again executes a call once more. The text of the result is valid until the next call.
+func (v *validator) again(ctx context.Context, s Session, t *Tool, c *call) (text []byte, failed bool, err error) {
+	if s, ok := s.(valued); ok {
+		value, failed, err := s.Answer(ctx, t, &c.args)
+		v.buf = value.Append(v.buf[:0], jsonval.Display)
+		return v.buf, failed, err
+	}
+	got, err := s.Execute(ctx, *t, c.call.Arguments)
+	return got.Value, got.IsError, err
+}
+
 // replay executes the calls again and compares the results with the messages.
 func (v *validator) replay(ctx context.Context) error {
 	unsound := slices.Index(rules, "bad_arguments")
@@ -41,24 +57,24 @@ func (v *validator) replay(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		got, err := session.Execute(ctx, tools[c.tool], c.call.Arguments)
+		text, failed, err := v.again(ctx, session, &tools[c.tool], c)
 		if err != nil {
 			return fmt.Errorf("midtool: replay sample %q: call %q: %w", v.sample.ID, c.call.ID, err)
 		}
 		if c.result < 0 {
 			continue // said by the rules on results
 		}
-		if string(got.Value) == v.sample.Messages[c.result].Content && got.IsError == c.failed {
+		if string(text) == v.sample.Messages[c.result].Content && failed == c.failed {
 			continue // nothing to compare by meaning
 		}
 		path := messagePath(c.result) + "/content"
-		value, err := jsonval.Parse(got.Value)
+		value, err := jsonval.Parse(text)
 		switch {
 		case err != nil:
 			return fmt.Errorf("midtool: replay sample %q: call %q: result: %w", v.sample.ID, c.call.ID, err)
 		case value.Encode(jsonval.Canonical) != c.value.Encode(jsonval.Canonical):
-			v.fault("response", path, "replay: the result was %s", got.Value)
-		case (got.IsError || jsonval.ReportsError(&value)) != c.failed:
+			v.fault("response", path, "replay: the result was %s", text)
+		case (failed || jsonval.ReportsError(&value)) != c.failed:
 			v.fault("response", path, "replay: only one of the two is an error")
 		}
 	}

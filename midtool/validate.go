@@ -104,8 +104,8 @@ type validator struct {
 	found    []Violation
 	evidence []Evidence
 	buf      []byte
-	words    []string // room for those of a text
-	work     int      // bytes looked at by searches
+	words    names.Spoken // of the text looked at last
+	work     int          // bytes looked at by searches
 }
 
 // An offer is a tool with the message that offers it, -1 for those offered from the start.
@@ -159,7 +159,7 @@ const maxKept = 512
 func (v *validator) start(c *Checker, s *Sample) {
 	old := *v // as done has left it
 	*v = validator{checker: c, sample: s, tools: old.tools, ids: old.ids, answers: old.answers,
-		scene: old.scene, words: old.words[:0], offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
+		scene: old.scene, words: old.words, offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
 	if v.tools == nil || len(v.tools) > maxKept {
 		v.tools = make(map[string]int)
 	}
@@ -177,7 +177,7 @@ func (v *validator) start(c *Checker, s *Sample) {
 // done lets go of the sample, and of buffers that a large one needed.
 func (v *validator) done() {
 	v.sample, v.found, v.scene = nil, nil, v.scene.again()
-	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept || cap(v.words) > maxKept || cap(v.buf) > 1024*maxKept {
+	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept || cap(v.words.Words) > maxKept || cap(v.buf) > 1024*maxKept {
 		*v = validator{}
 		return
 	}
@@ -185,7 +185,7 @@ func (v *validator) done() {
 	clear(v.calls)
 	clear(v.evidence)
 	clear(v.answers)
-	clear(v.words)
+	clear(v.words.Words)
 }
 
 func (v *validator) fault(rule, path, format string, args ...any) {
@@ -548,8 +548,7 @@ func (v *validator) results(calls []call, at, end int) {
 
 // content reads a result: as JSON, or else as the text that it is.
 func (v *validator) content(r *Message, at int) jsonval.Value {
-	v.buf = append(v.buf[:0], r.Content...)
-	value, err := jsonval.Parse(v.buf)
+	value, err := jsonval.ParseText(r.Content)
 	text := strings.TrimSpace(r.Content)
 	switch {
 	case strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…"):
@@ -593,14 +592,13 @@ func (v *validator) result(c *call) {
 
 // lint checks the wording of a user message.
 func (v *validator) lint(text string, at int) {
-	w := names.AppendWords(v.words[:0], text)
-	v.words = w
+	v.words.Read(text)
 	for i := range v.offers {
-		if len(v.offers[i].facts.given) == 0 || !v.spend(len(w)) {
+		if len(v.offers[i].facts.given) == 0 || !v.spend(len(v.words.Words)) {
 			continue
 		}
 		for _, seq := range v.offers[i].facts.given {
-			if names.SequenceIn(w, seq) {
+			if v.words.Has(seq) {
 				v.fault("leak", messagePath(at)+"/content", "names %q", strings.Join(seq, " "))
 			}
 		}
@@ -608,7 +606,7 @@ func (v *validator) lint(text string, at int) {
 	if slot := templateSlot(text); slot != "" {
 		v.fault("leak", messagePath(at)+"/content", "template slot %s", slot)
 	}
-	if n := len(w); n < 3 || n > 400 {
+	if n := len(v.words.Words); n < 3 || n > 400 {
 		v.fault("leak", messagePath(at)+"/content", "%d words, want 3 to 400", n)
 	}
 	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!") {

@@ -24,13 +24,12 @@ func (d *draft) chain(start *tool) []link {
 			break
 		}
 	}
-	visited := map[*tool]bool{start: true}
 	out := []link{{to: start}}
 	for at := start; len(out) < length; {
 		var open []edge
 		sum := 0.0
 		for _, e := range at.feeds {
-			if !visited[e.to] {
+			if !slices.ContainsFunc(out, func(l link) bool { return l.to == e.to || confusable(l.to, e.to) }) {
 				open = append(open, e)
 				sum += e.confidence
 			}
@@ -38,7 +37,7 @@ func (d *draft) chain(start *tool) []link {
 		if len(open) == 0 {
 			break
 		}
-		u := unit(d.values) * sum
+		u := unit(&d.values) * sum
 		next := open[len(open)-1]
 		for _, e := range open {
 			if u -= e.confidence; u < 0 {
@@ -46,7 +45,6 @@ func (d *draft) chain(start *tool) []link {
 				break
 			}
 		}
-		visited[next.to] = true
 		out = append(out, link{next.to, next.field, next.param})
 		at = next.to
 	}
@@ -179,14 +177,15 @@ func (d *draft) multiTurn(ctx context.Context) (miss, error) {
 // sharing makes two or three steps that have an argument in common, which is said once.
 func (d *draft) sharing(ctx context.Context, first *tool) ([]*step, miss, error) {
 	tools := []*tool{first}
-	param := draw.One(d.values, first.shares).param
+	common := draw.One(&d.values, first.shares)
+	param := common.param
 	for _, e := range first.shares {
 		if e.param == param && len(tools) < 4 && d.values.Chance(0.5) {
 			tools = append(tools, e.to)
 		}
 	}
 	if len(tools) == 1 {
-		tools = append(tools, draw.One(d.values, first.shares).to)
+		tools = append(tools, common.to)
 	}
 	tools = tools[:min(len(tools), d.values.Between(2, 3))]
 	if err := d.open(ctx, distinct(tools), nil, nil); err != nil {

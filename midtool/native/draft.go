@@ -21,27 +21,16 @@ import (
 type draft struct {
 	*worker
 	item
-	key      []string    // of all choices
-	values   *draw.Draws // of tools and arguments
-	words    wording.Writer
+	key      []string // of all choices
 	session  midtool.Session
-	offered  []*tool // from the start
-	late     []*tool // offered later
-	exported []export
+	offered  []*tool        // from the start, then those offered later
+	exported []midtool.Tool // the same as the sample shows them
 	sample   midtool.Sample
 }
 
-// An export is a tool as the sample shows it.
-type export struct {
-	of   *tool
-	tool *midtool.Tool
-}
-
 func (d *draft) shown(t *tool) *midtool.Tool {
-	for _, e := range d.exported {
-		if e.of == t {
-			return e.tool
-		}
+	if i := slices.Index(d.offered, t); i >= 0 {
+		return &d.exported[i]
 	}
 	return nil
 }
@@ -55,12 +44,11 @@ type step struct {
 	failed bool
 }
 
-func (d *draft) draws(stage string) *draw.Draws { return draw.New(d.g.opts.Seed, stage, d.key...) }
-
 // build makes the sample of the planned family.
 func (d *draft) build(ctx context.Context) (miss, error) {
-	d.values = d.draws("values")
-	d.words = wording.Writer{Draws: d.draws("words")}
+	d.values.Start(d.g.opts.Seed, "values", d.key...)
+	d.wording.Start(d.g.opts.Seed, "words", d.key...)
+	d.words.Begin(&d.wording)
 	d.sample = midtool.Sample{ID: d.id(), Family: d.family, Source: "native", Generator: "template", Plan: &midtool.Plan{}}
 	switch d.family {
 	case midtool.Parallel:
@@ -87,9 +75,9 @@ func (d *draft) pick() *tool { return d.g.center(d.item) }
 // open offers the tools, with distractors beside them, and opens the session. late tools are offered later; absent is
 // never offered.
 func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) error {
-	d.late = late
-	d.offered = d.g.offer(d.draws("offer"), gold, late, absent)
-	all := slices.Concat(d.offered, late)
+	d.offering.Start(d.g.opts.Seed, "offer", d.key...)
+	start := d.g.offer(&d.offering, gold, late, absent)
+	all := append(start, late...)
 	exported := make([]midtool.Tool, len(all))
 	for i, t := range all {
 		exported[i] = t.Tool
@@ -101,15 +89,14 @@ func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) erro
 			originals[i] = t.Tool
 		}
 	}
-	d.exported = make([]export, len(all))
+	d.offered, d.exported = all, exported
 	for i, t := range all {
-		d.exported[i] = export{t, &exported[i]}
 		d.words.Avoid = append(d.words.Avoid, t.given...)
 		if exported[i].Original != "" {
 			d.words.Avoid = append(d.words.Avoid, names.GivenAway(exported[i].Name)...)
 		}
 	}
-	d.sample.Tools = exported[:len(d.offered):len(d.offered)]
+	d.sample.Tools = exported[:len(start):len(start)]
 	var err error
 	d.session, err = d.g.opts.Executor.Open(ctx, d.sample.ID, originals)
 	return err
@@ -117,20 +104,14 @@ func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) erro
 
 // step makes the arguments of a call of t. fixed holds arguments that are settled.
 func (d *draft) step(t *tool, optional float64, fixed ...jsonval.Member) (*step, bool) {
-	m := schema.Maker{D: d.values, Optional: optional}
+	m := schema.Maker{D: &d.values, Optional: optional}
 	args, ok := m.Value(t.schema, t.Name, 0)
 	if !ok || args.Kind != jsonval.Object {
 		return nil, false
 	}
-	if known, ok := d.session.(simulate.Knower); ok {
-		for i := range args.Members {
-			a := &args.Members[i]
-			if have := known.Known(t.Tool, a.Key); len(have) > 0 {
-				if v, err := jsonval.Parse(draw.One(d.values, have)); err == nil {
-					a.Value = v
-				}
-			}
-		}
+	for i := range args.Members {
+		a := &args.Members[i]
+		d.know(t, a.Key, &a.Value)
 	}
 	for _, f := range fixed {
 		args.Set(f.Key, f.Value)
@@ -140,15 +121,49 @@ func (d *draft) step(t *tool, optional float64, fixed ...jsonval.Member) (*step,
 	}
 	s := &step{tool: t, args: args, task: wording.Task{Tool: t.about}}
 	if len(args.Members) > 0 {
-		for _, l := range schema.LeavesOf(t.schema, &s.args, "", nil) {
-			s.task.Slots = append(s.task.Slots, wording.Slot{Leaf: l})
+		leaves := schema.LeavesOf(t.schema, &s.args, "", nil)
+		s.task.Slots = make([]wording.Slot, len(leaves))
+		for i := range leaves {
+			s.task.Slots[i].Leaf = leaves[i]
 		}
 	}
 	return s, true
 }
 
+// Sessions of package simulate give and take values as they are, without JSON to be written and read.
+type (
+	knower interface {
+		KnownValues(t *midtool.Tool, parameter string) []jsonval.Value
+	}
+	answerer interface {
+		Answer(ctx context.Context, t *midtool.Tool, args *jsonval.Value) (v jsonval.Value, failed bool, err error)
+	}
+)
+
+// know replaces the value of a parameter by one that exists in the session, if there are any.
+func (d *draft) know(t *tool, param string, v *jsonval.Value) {
+	switch s := d.session.(type) {
+	case knower:
+		if have := s.KnownValues(&t.Tool, param); len(have) > 0 {
+			*v = draw.One(&d.values, have).Clone()
+		}
+	case simulate.Knower:
+		if have := s.Known(t.Tool, param); len(have) > 0 {
+			if known, err := jsonval.Parse(draw.One(&d.values, have)); err == nil {
+				*v = known
+			}
+		}
+	}
+}
+
 // execute answers a step.
 func (d *draft) execute(ctx context.Context, s *step) error {
+	if a, ok := d.session.(answerer); ok {
+		var err error
+		s.answer, s.failed, err = a.Answer(ctx, &s.tool.Tool, &s.args)
+		s.failed = s.failed || jsonval.ReportsError(&s.answer)
+		return err
+	}
 	r, err := d.session.Execute(ctx, s.tool.Tool, s.args.Bytes(jsonval.Compact))
 	if err != nil {
 		return err
@@ -201,7 +216,8 @@ func (d *draft) assistant(t wording.Text) {
 
 // calls appends one turn of calls and their answers.
 func (d *draft) calls(untrained bool, steps ...*step) {
-	m := midtool.Message{Role: midtool.RoleAssistant, Untrained: untrained}
+	m := midtool.Message{Role: midtool.RoleAssistant, Untrained: untrained, Calls: make([]midtool.Call, 0, len(steps))}
+	d.sample.Messages = slices.Grow(d.sample.Messages, 2+len(steps)) // an answer follows
 	for _, s := range steps {
 		c := midtool.Call{
 			ID:        "call_" + strconv.Itoa(10001 + len(d.sample.Plan.Calls))[1:],

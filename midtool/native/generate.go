@@ -14,6 +14,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/teach"
+	"github.com/throughline-go/throughline/midtool/internal/wording"
 	"github.com/throughline-go/throughline/midtool/simulate"
 )
 
@@ -76,8 +77,10 @@ type generator struct {
 	groups  []*group  // by descending size, then name
 	weight  []float64 // of the groups, summed up from the first
 	teacher *teach.Teacher
-	corpus  *midtool.Corpus
-	seen    map[[sha256.Size]byte]string // samples by content
+
+	vocabulary map[string]int // numbers of words, only to compare tools
+	corpus     *midtool.Corpus
+	seen       map[[sha256.Size]byte]string // samples by content
 }
 
 // batchSize is how many samples a worker makes between two looks at the others.
@@ -162,6 +165,10 @@ type worker struct {
 	check midtool.Checker
 	ids   []string // of contentKey
 	buf   []byte
+
+	// Of the draft at hand, in the room of the one before.
+	values, wording, offering draw.Draws // of tools and arguments, of words, of offered tools
+	words                     wording.Writer
 }
 
 // tries is how often a sample is begun anew, with choices of its own, before it is dropped.

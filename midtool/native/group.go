@@ -23,9 +23,9 @@ type tool struct {
 	midtool.Tool
 	schema   *schema.Schema
 	about    *wording.Tool
-	tokens   int             // of the definition
-	given    [][]string      // names that a request must not give away
-	content  map[string]bool // words of the description that carry meaning
+	tokens   int        // of the definition
+	given    [][]string // names that a request must not give away
+	content  []int      // words of name and description that carry meaning, by number, sorted
 	params   []parameter
 	group    *group
 	produced map[string]bool // parameters that an edge leads to
@@ -66,6 +66,7 @@ func (t *tool) rejection(reason, detail string) midtool.Rejection {
 // prepare sorts the tools out: usable ones by group and ID, the rest with a reason.
 func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 	var usable []*tool
+	g.vocabulary = make(map[string]int)
 	for _, raw := range tools {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -151,10 +152,16 @@ func (g *generator) derive(t *tool) (reason, detail string) {
 	}
 	t.about = wording.About(t.Name, t.Description)
 	t.given = names.GivenAway(t.Name, t.Original, t.Group)
-	t.content = make(map[string]bool)
-	for _, w := range text.Tokens(t.Description) {
-		t.content[w] = true
+	for _, w := range text.Tokens(strings.Join(names.Words(t.Name), " ") + " " + t.Description) {
+		n, known := g.vocabulary[w]
+		if !known {
+			n = len(g.vocabulary)
+			g.vocabulary[w] = n
+		}
+		t.content = append(t.content, n)
 	}
+	slices.Sort(t.content)
+	t.content = slices.Compact(t.content)
 	required := make(map[string]bool)
 	if r := root.Get("required"); r != nil {
 		for i := range r.List {
@@ -217,6 +224,9 @@ func (gr *group) connect() error {
 			to.produced = make(map[string]bool)
 		}
 		to.produced[e.Parameter] = true
+		if confusable(from, to) {
+			continue // no request could tell which of the two is meant
+		}
 		from.feeds = append(from.feeds, edge{to, e.Field, e.Parameter, e.Confidence})
 	}
 	gr.share()
@@ -242,7 +252,7 @@ func (gr *group) share() {
 				continue
 			}
 			for _, o := range takers[p.name] {
-				if (o != t || len(t.params) > 1) && len(t.shares) < maxShares {
+				if (o == t && len(t.params) > 1 || o != t && !confusable(o, t)) && len(t.shares) < maxShares {
 					t.shares = append(t.shares, edge{to: o, param: p.name})
 				}
 			}

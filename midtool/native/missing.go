@@ -19,7 +19,7 @@ func (d *draft) missingInfo(ctx context.Context) (miss, error) {
 	if err != nil || m.reason != "" {
 		return m, err
 	}
-	param := draw.One(d.values, t.withheld())
+	param := draw.One(&d.values, t.withheld())
 	for i := range s.task.Slots {
 		if slot := &s.task.Slots[i]; len(slot.Keys) == 1 && slot.Keys[0] == param {
 			slot.Hidden = true
@@ -45,8 +45,8 @@ func (d *draft) missingFunction(ctx context.Context) (miss, error) {
 	t := d.pick()
 	var before *tool
 	if d.values.Chance(0.5) {
-		for _, o := range some(d.values, d.group.tools) {
-			if o != t && !o.about.Meaning.Rivals(t.about.Meaning) {
+		for _, o := range some(&d.values, d.group.tools) {
+			if o != t && !confusable(o, t) {
 				before = o
 				break
 			}
@@ -59,7 +59,7 @@ func (d *draft) missingFunction(ctx context.Context) (miss, error) {
 	if err := d.open(ctx, gold, []*tool{t}, nil); err != nil {
 		return miss{}, err
 	}
-	if len(d.offered) == 0 {
+	if len(d.sample.Tools) == 0 {
 		return miss{reason: "no_value", detail: "no other tool can be offered"}, nil
 	}
 	d.sample.Ability = midtool.Recover
@@ -114,26 +114,41 @@ func (d *draft) stranger(t *tool) *tool {
 	for range 16 {
 		from := d.group
 		if len(d.g.groups) > 1 {
-			from = d.g.groups[d.g.otherGroup(d.values, d.group.rank)]
+			from = d.g.groups[d.g.otherGroup(&d.values, d.group.rank)]
 		}
-		if o := draw.One(d.values, from.tools); o != t && !alike(o, t) {
+		if o := draw.One(&d.values, from.tools); o != t && !alike(o, t) {
 			return o
 		}
 	}
 	return nil
 }
 
-// alike says whether one of two tools could be taken for the other: the same verb and noun, or more than half of the
-// words of the first's description in that of the second.
-func alike(absent, offered *tool) bool {
-	if absent.about.Meaning.Rivals(offered.about.Meaning) {
-		return true
-	}
-	shared := 0
-	for w := range absent.content {
-		if offered.content[w] {
-			shared++
+// alike says whether two tools have so much in common that one could stand in for the other: they are confusable, or more
+// than half of the words that name and describe one of them do so for the other.
+func alike(a, b *tool) bool {
+	return confusable(a, b) || 2*a.shared(b) > min(len(a.content), len(b.content))
+}
+
+// confusable says whether a request for one of two tools could be met with the other: they do the same to the same noun,
+// are described by the same first words, or by nearly the same words in all.
+func confusable(a, b *tool) bool {
+	fewer := min(len(a.content), len(b.content))
+	return a.about.Meaning.Rivals(b.about.Meaning) || a.about.SoundsLike(b.about) ||
+		fewer > 2 && 5*a.shared(b) > 4*fewer
+}
+
+// shared counts the words of meaning that two tools have in common.
+func (t *tool) shared(o *tool) int {
+	n, a, b := 0, t.content, o.content
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			n, a, b = n+1, a[1:], b[1:]
 		}
 	}
-	return 2*shared > len(absent.content)
+	return n
 }

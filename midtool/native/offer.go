@@ -52,8 +52,8 @@ func exportNames(tools []midtool.Tool) (changed bool) {
 var offerSizes = []struct{ percent, lo, hi int }{{5, 0, 0}, {10, 1, 1}, {50, 2, 4}, {25, 5, 8}, {10, 9, 36}}
 
 // offer chooses the tools offered from the start and their order: the needed ones and distractors, half of which share
-// the group of the first, the odd one too; where a kind runs short the other fills in. No distractor does the same to
-// the same noun as a needed, late or absent tool, or says much the same as an absent one. All fit in 3/4 of MaxTokens.
+// the group of the first, the odd one too; where a kind runs short the other fills in. No distractor
+// is confusable with a needed or late tool, or alike an absent one. All fit in 3/4 of MaxTokens.
 func (g *generator) offer(d *draw.Draws, gold, late []*tool, absent *tool) []*tool {
 	size, x := 0, d.Pick(100)
 	for _, o := range offerSizes {
@@ -78,7 +78,7 @@ func (g *generator) offer(d *draw.Draws, gold, late []*tool, absent *tool) []*to
 	}
 	try := func(o *tool) bool {
 		if slices.Contains(out, o) || slices.Contains(late, o) || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
-			slices.ContainsFunc(needed, func(t *tool) bool { return t.about.Meaning.Rivals(o.about.Meaning) }) {
+			slices.ContainsFunc(needed, func(t *tool) bool { return confusable(t, o) }) {
 			return false
 		}
 		tokens += o.tokens

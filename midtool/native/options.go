@@ -17,7 +17,8 @@ type Options struct {
 
 	// Samples is how many samples are planned, shared out over the groups in proportion to their budgets; zero means the
 	// budgets themselves: min(BudgetCap, round(8 q sqrt(n) (1 + p/4))) for a group of n tools with a mean of p parameters
-	// and quality q, see [Quality].
+	// and quality q, the mean of five shares: tools with a description of 20 characters or more, described parameters,
+	// tools normalized without loss, tools with at most 15 parameters, and distinct descriptions among the tools.
 	Samples    int
 	BudgetCap  int      // largest budget of a group; zero means 64
 	MinQuality *float64 // groups of a lower quality are left out; in [0, 1]; nil means 0.3
@@ -31,16 +32,18 @@ type Options struct {
 	OptionalProb *float64 // probability in [0, 1] that a call has an optional argument; nil means 0.4
 	MaxTokens    int      // largest sample in [midtool.Findings] Tokens, at least 256; zero means 8192
 
-	// Executor answers the calls; nil means a [simulate.World] under Seed, The answers of
-	// package simulate are executed once more for every sample; those of a caller's own are not, for its world may change.
+	// Executor answers the calls; nil means a [simulate.World] under Seed. Sessions that are a [simulate.Knower] lend
+	// arguments that exist. The answers of package simulate are executed once more for every sample, those of a caller's own
+	// with Replay alone, for its world may change. A panic in it ends the process.
 	Executor midtool.Executor
+	Replay   bool
 
 	// Teacher rewrites the words of samples; nil leaves them to the templates. What it writes passes the same checks. The
 	// calls, the results and the plan stay.
 	Teacher      midtool.Generator
 	TeacherShare *float64 // share in [0, 1] of the samples that Teacher rewrites; nil means 1
 	Attempts     int      // answers of Teacher for a sample before it is dropped, 1 to 10; zero means 3
-	Answers      string   // file that keeps the answers of Teacher, so that a later run gets them without asking; empty means none
+	Answers      string   // file that keeps the answers of Teacher by prompt, so that a later run, be it with another Teacher, gets them without asking; empty means none
 
 	Workers  int                        // goroutines; zero means 1. The result does not depend on it
 	Emit     func(midtool.Sample) error // takes the samples one by one, in order; nil collects them in the Corpus

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"slices"
 
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -20,7 +21,7 @@ func (d *draft) single(ctx context.Context) (miss, error) {
 	d.sample.Ability = midtool.Grounding
 	if len(s.task.Slots) == 0 {
 		d.sample.Ability = midtool.Affordance // there is nothing to ground, only a tool to find
-	} else if len(d.offered) > 2 {
+	} else if len(d.sample.Tools) > 2 {
 		d.sample.SecondAbility = midtool.Affordance
 	}
 	d.user(d.words.Request(tasks([]*step{s}), false))
@@ -34,11 +35,11 @@ func (d *draft) parallel(ctx context.Context) (miss, error) {
 	first := d.pick()
 	n := d.values.Between(2, 4)
 	tools := []*tool{first}
-	for _, t := range some(d.values, d.group.tools) {
+	for _, t := range some(&d.values, d.group.tools) {
 		if len(tools) == n || d.values.Chance(0.5) && len(first.params) > 0 {
 			break // the rest repeats the first tool
 		}
-		if t != first && !t.linked(tools) {
+		if t != first && !t.linked(tools) && !slices.ContainsFunc(tools, func(o *tool) bool { return confusable(o, t) }) {
 			tools = append(tools, t)
 		}
 	}

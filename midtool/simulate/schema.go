@@ -35,27 +35,46 @@ func NewSchema(seed uint64) *Schema { return &Schema{seed: seed, catalog: new(ca
 
 // Open starts a session. It never fails; neither the identifier nor the tools matter.
 func (s *Schema) Open(ctx context.Context, id string, tools []midtool.Tool) (midtool.Session, error) {
-	return midtool.SessionFunc(func(ctx context.Context, called midtool.Tool, arguments json.RawMessage) (midtool.Result, error) {
-		if err := ctx.Err(); err != nil {
-			return midtool.Result{}, err
-		}
-		t := s.catalog.get(&called)
-		args, err := jsonval.Parse(arguments)
-		if err != nil {
-			return failure("bad_argument", "arguments: are not JSON"), nil
-		}
-		if fault := t.refuse(&args); fault != "" {
-			return failure("bad_argument", fault), nil
-		}
-		return s.answer(t, &args), nil
-	}), nil
+	return stateless{s}, nil
+}
+
+// stateless is a session of a [Schema].
+type stateless struct{ of *Schema }
+
+// Execute answers a call.
+func (s stateless) Execute(ctx context.Context, called midtool.Tool, arguments json.RawMessage) (midtool.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return midtool.Result{}, err
+	}
+	args, err := jsonval.Parse(arguments)
+	if err != nil {
+		return notJSON.written(), nil
+	}
+	return s.perform(&called, &args).written(), nil
+}
+
+// Answer is Execute without JSON to be read and written. What it returns may share memory with the arguments.
+func (s stateless) Answer(ctx context.Context, called *midtool.Tool, args *jsonval.Value) (v jsonval.Value, failed bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return jsonval.Value{}, false, err
+	}
+	r := s.perform(called, args)
+	return r.value, r.failed, nil
+}
+
+func (s stateless) perform(called *midtool.Tool, args *jsonval.Value) result {
+	t := s.of.catalog.get(called)
+	if fault := t.refuse(args); fault != "" {
+		return failure("bad_argument", fault)
+	}
+	return s.of.answer(t, args)
 }
 
 func (s *Schema) draws(t *tool, args *jsonval.Value) *draw.Draws {
 	return draw.New(s.seed, "simulate", cmp.Or(t.ID, t.Name), args.Encode(jsonval.Canonical))
 }
 
-func (s *Schema) answer(t *tool, args *jsonval.Value) midtool.Result {
+func (s *Schema) answer(t *tool, args *jsonval.Value) result {
 	d := s.draws(t, args)
 	v, ok := jsonval.Value{}, false
 	if t.returns != nil {
@@ -64,7 +83,7 @@ func (s *Schema) answer(t *tool, args *jsonval.Value) midtool.Result {
 	if !ok {
 		v = plainAnswer(d, t, args)
 	}
-	return midtool.Result{Value: v.Bytes(jsonval.Display)}
+	return result{value: v}
 }
 
 // drawn makes a result of the tool's result schema.
@@ -88,7 +107,7 @@ func drawn(d *draw.Draws, t *tool, args *jsonval.Value) (jsonval.Value, bool) {
 
 // plainAnswer is for a tool that says nothing about its result.
 func plainAnswer(d *draw.Draws, t *tool, args *jsonval.Value) jsonval.Value {
-	out := jsonval.NewObject(jsonval.Pair("status", jsonval.NewString("ok")))
+	out := jsonval.NewObject(append(make([]jsonval.Member, 0, 2+len(args.Members)), jsonval.Pair("status", jsonval.NewString("ok")))...)
 	stem := strings.ReplaceAll(t.meaning.Stem, " ", "_")
 	if stem == "" {
 		stem = "item"
@@ -100,7 +119,7 @@ func plainAnswer(d *draw.Draws, t *tool, args *jsonval.Value) jsonval.Value {
 	case names.ListVerb, names.SearchVerb:
 		m := schema.Maker{D: d}
 		first := d.Between(1, 9998)
-		var items []jsonval.Value
+		items := make([]jsonval.Value, 0, 2)
 		for i := range 2 {
 			items = append(items, jsonval.NewObject(jsonval.Pair("id", id(first+i)), jsonval.Pair("name", jsonval.NewString(m.Text("name")))))
 		}
@@ -139,7 +158,8 @@ func succeed(s *schema.Schema, v *jsonval.Value) bool {
 // echo finds the argument whose name has the same words.
 func echo(args *jsonval.Value, words []string) *jsonval.Value {
 	for i := range args.Members {
-		if slices.Equal(names.Words(args.Members[i].Key), words) {
+		var room [8]string
+		if slices.Equal(names.AppendWords(room[:0], args.Members[i].Key), words) {
 			return &args.Members[i].Value
 		}
 	}

@@ -103,27 +103,53 @@ func (s *session) Execute(ctx context.Context, called midtool.Tool, arguments js
 	if err := ctx.Err(); err != nil {
 		return midtool.Result{}, err
 	}
-	t := s.find(&called)
 	args, err := jsonval.Parse(arguments)
 	if err != nil {
-		return failure("bad_argument", "arguments: are not JSON"), nil
+		return notJSON.written(), nil
 	}
-	if fault := t.refuse(&args); fault != "" {
-		return failure("bad_argument", fault), nil
-	}
-	if table := s.table(s.home(t)); table != nil && table.kind.works[t] {
-		if r, ok := s.act(table, t, &args); ok {
-			return r, nil
-		}
-	}
-	return s.world.schema.answer(t, &args), nil
+	return s.perform(&called, &args).written(), nil
 }
 
-func failure(kind, message string) midtool.Result {
+// Answer is Execute without JSON to be read and written. What it returns may share memory with the arguments and with
+// the records; none of them may be changed.
+func (s *session) Answer(ctx context.Context, called *midtool.Tool, args *jsonval.Value) (v jsonval.Value, failed bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return jsonval.Value{}, false, err
+	}
+	r := s.perform(called, args)
+	return r.value, r.failed, nil
+}
+
+func (s *session) perform(called *midtool.Tool, args *jsonval.Value) result {
+	t := s.find(called)
+	if fault := t.refuse(args); fault != "" {
+		return failure("bad_argument", fault)
+	}
+	if table := s.table(s.home(t)); table != nil && table.kind.works[t] {
+		if r, ok := s.act(table, t, args); ok {
+			return r
+		}
+	}
+	return s.world.schema.answer(t, args)
+}
+
+// A result is what a call comes to.
+type result struct {
+	value  jsonval.Value
+	failed bool
+}
+
+func (r result) written() midtool.Result {
+	return midtool.Result{Value: r.value.Bytes(jsonval.Display), IsError: r.failed}
+}
+
+func failure(kind, message string) result {
 	v := jsonval.NewObject(jsonval.Pair("error", jsonval.NewObject(
 		jsonval.Pair("type", jsonval.NewString(kind)), jsonval.Pair("message", jsonval.NewString(message)))))
-	return midtool.Result{Value: v.Bytes(jsonval.Display), IsError: true}
+	return result{v, true}
 }
+
+var notJSON = failure("bad_argument", "arguments: are not JSON")
 
 // look derives what is needed from the offered tools.
 func (s *session) look() []*tool {
@@ -265,7 +291,7 @@ func same(a, b *jsonval.Value) bool {
 }
 
 // act does what a tool says to a table. It returns false, and has changed nothing, where the outcome cannot be told.
-func (s *session) act(t *table, by *tool, args *jsonval.Value) (midtool.Result, bool) {
+func (s *session) act(t *table, by *tool, args *jsonval.Value) (result, bool) {
 	switch class := by.meaning.Class; {
 	case class == names.CreateVerb:
 		return s.create(t, by, args)
@@ -274,10 +300,10 @@ func (s *session) act(t *table, by *tool, args *jsonval.Value) (midtool.Result, 
 	case by.identifier(args) != nil:
 		return s.touch(t, by, args)
 	}
-	return midtool.Result{}, false
+	return result{}, false
 }
 
-func (s *session) create(t *table, by *tool, args *jsonval.Value) (midtool.Result, bool) {
+func (s *session) create(t *table, by *tool, args *jsonval.Value) (result, bool) {
 	var id *jsonval.Value
 	if by.id >= 0 && (by.owner() == "" || by.owner() == t.kind.stem) {
 		if id = by.identifier(args); id != nil && t.find(id) != nil {
@@ -286,19 +312,19 @@ func (s *session) create(t *table, by *tool, args *jsonval.Value) (midtool.Resul
 	}
 	r := s.append(t, id)
 	if r == nil {
-		return midtool.Result{}, false
+		return result{}, false
 	}
 	s.fill(t, r)
 	t.merge(r, args)
-	result, ok := s.tell(t, by, args, []*row{r}, 1)
+	told, ok := s.tell(t, by, args, []*row{r}, 1)
 	if !ok {
 		t.rows = t.rows[:r.n-1]
 	}
-	return result, ok
+	return told, ok
 }
 
 // touch gets, updates or deletes the records of the given identifiers: all of them or, if one is unknown, none.
-func (s *session) touch(t *table, by *tool, args *jsonval.Value) (midtool.Result, bool) {
+func (s *session) touch(t *table, by *tool, args *jsonval.Value) (result, bool) {
 	id := by.identifier(args)
 	wanted := []jsonval.Value{*id}
 	if id.Kind == jsonval.List {
@@ -317,9 +343,9 @@ func (s *session) touch(t *table, by *tool, args *jsonval.Value) (midtool.Result
 		}
 		rows = append(rows, r)
 	}
-	result, ok := s.tell(t, by, args, rows, len(rows))
+	told, ok := s.tell(t, by, args, rows, len(rows))
 	if !ok {
-		return result, false
+		return told, false
 	}
 	for _, r := range rows {
 		switch by.meaning.Class {
@@ -329,7 +355,7 @@ func (s *session) touch(t *table, by *tool, args *jsonval.Value) (midtool.Result
 			r.gone = true
 		}
 	}
-	return result, true
+	return told, true
 }
 
 // about names a record in a message.
@@ -343,13 +369,14 @@ func (t *table) about(id *jsonval.Value) string {
 // merge writes the given fields into a record.
 func (t *table) merge(r *row, args *jsonval.Value) {
 	for i := range args.Members {
-		if at, known := t.kind.column(names.Words(args.Members[i].Key)); known && at >= 0 {
+		var room [8]string
+		if at, known := t.kind.column(names.AppendWords(room[:0], args.Members[i].Key)); known && at >= 0 {
 			r.cells[at] = cell{true, args.Members[i].Value}
 		}
 	}
 }
 
-func (s *session) list(t *table, by *tool, args *jsonval.Value) (midtool.Result, bool) {
+func (s *session) list(t *table, by *tool, args *jsonval.Value) (result, bool) {
 	limit, offset := math.MaxInt, 0
 	type filter struct {
 		at    int
@@ -358,7 +385,8 @@ func (s *session) list(t *table, by *tool, args *jsonval.Value) (midtool.Result,
 	var filters []filter
 	for i := range args.Members {
 		m := &args.Members[i]
-		words := names.Words(m.Key)
+		var room [8]string
+		words := names.AppendWords(room[:0], m.Key)
 		if at, known := t.kind.column(words); known && m.Value.Kind != jsonval.Null {
 			filters = append(filters, filter{at, &m.Value})
 		} else if len(words) == 1 && words[0] == "limit" {
@@ -405,21 +433,30 @@ func bound(v *jsonval.Value, otherwise int) int {
 	return int(min(f, math.MaxInt32))
 }
 
-func (s *session) tell(t *table, by *tool, args *jsonval.Value, rows []*row, total int) (midtool.Result, bool) {
+func (s *session) tell(t *table, by *tool, args *jsonval.Value, rows []*row, total int) (result, bool) {
 	told := telling{kind: t.kind, tool: by, args: args, total: total}
 	if by.returns != nil {
 		told.d = s.world.schema.draws(by, args)
 	}
 	v, ok := told.result(rows)
 	if !ok {
-		return midtool.Result{}, false
+		return result{}, false
 	}
-	return midtool.Result{Value: v.Bytes(jsonval.Display)}, true
+	return result{value: v}, true
 }
 
 // Known implements [Knower].
 func (s *session) Known(of midtool.Tool, parameter string) []json.RawMessage {
-	t := s.find(&of)
+	var out []json.RawMessage
+	for _, v := range s.KnownValues(&of, parameter) {
+		out = append(out, v.Bytes(jsonval.Compact))
+	}
+	return out
+}
+
+// KnownValues is Known without JSON to be written. The values may share memory with the records.
+func (s *session) KnownValues(of *midtool.Tool, parameter string) []jsonval.Value {
+	t := s.find(of)
 	at := -1
 	for i, f := range t.fields {
 		if f.Name == parameter {
@@ -449,7 +486,7 @@ func (s *session) Known(of midtool.Tool, parameter string) []json.RawMessage {
 	if table == nil {
 		return nil
 	}
-	var out []json.RawMessage
+	out := make([]jsonval.Value, 0, len(table.rows))
 	seen := make(jsonval.Set)
 	for _, r := range table.rows {
 		v := &r.id
@@ -466,8 +503,8 @@ func (s *session) Known(of midtool.Tool, parameter string) []json.RawMessage {
 			list := jsonval.NewList(*v)
 			v = &list
 		}
-		if f.Schema.Accepts(v) && seen.Add(*v) {
-			out = append(out, v.Bytes(jsonval.Compact))
+		if f.Schema.Accepts(v) && (column < 0 || seen.Add(*v)) { // no two records have the same identifier
+			out = append(out, *v)
 		}
 	}
 	return out

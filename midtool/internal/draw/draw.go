@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strconv"
 )
 
@@ -43,17 +44,24 @@ type Draws struct {
 
 // New starts the choices of a stage for an item under a seed.
 func New(seed uint64, stage string, id ...string) *Draws {
+	d := new(Draws)
+	d.Start(seed, stage, id...)
+	return d
+}
+
+// Start makes d what [New] returns, in the room of what it was.
+func (d *Draws) Start(seed uint64, stage string, id ...string) {
 	size := 4*(len(id)+4) + 2*20 + len("midtool/1") + len(stage) // of the prefix and any number after it
 	for _, p := range id {
 		size += len(p)
 	}
-	b := appendPart(make([]byte, 0, size), "midtool/1")
+	b := appendPart(slices.Grow(d.buf[:0], size), "midtool/1")
 	b = appendNumber(b, seed)
 	b = appendPart(b, stage)
 	for _, p := range id {
 		b = appendPart(b, p)
 	}
-	return &Draws{buf: b, head: len(b)}
+	d.buf, d.head, d.n = b, len(b), 0
 }
 
 func appendNumber(b []byte, n uint64) []byte {

@@ -151,12 +151,24 @@ func ParseNested(data []byte, most int) (Value, error) {
 	if len(data) > MaxBytes {
 		return Value{}, &Error{MaxBytes, "more than 64 MiB"}
 	}
-	if !utf8.Valid(data) {
-		return Value{}, &Error{invalidUTF8(data), "invalid UTF-8"}
+	return parse(string(data), most)
+}
+
+// ParseText is [Parse] for a string, whose memory the value shares.
+func ParseText(text string) (Value, error) {
+	if len(text) > MaxBytes {
+		return Value{}, &Error{MaxBytes, "more than 64 MiB"}
+	}
+	return parse(text, MaxDepth)
+}
+
+func parse(text string, most int) (Value, error) {
+	if !utf8.ValidString(text) {
+		return Value{}, &Error{invalidUTF8(text), "invalid UTF-8"}
 	}
 	p := parsers.Get().(*parser)
 	defer p.release()
-	p.text, p.i, p.most = string(data), 0, most
+	p.text, p.i, p.most = text, 0, most
 	n, err := p.value(0)
 	if err != nil {
 		return Value{}, err
@@ -168,15 +180,15 @@ func ParseNested(data []byte, most int) (Value, error) {
 	return n, nil
 }
 
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
+func invalidUTF8(text string) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
 		if r == utf8.RuneError && size == 1 {
 			return i
 		}
 		i += size
 	}
-	return len(data)
+	return len(text)
 }
 
 // A parser keeps the entries of all open lists and objects on two stacks, so that each list and object is allocated

@@ -115,6 +115,29 @@ func SequenceIn(text, seq []string) bool {
 	return false
 }
 
+// A Spoken is the words of a text, ready to be searched for many sequences.
+type Spoken struct {
+	Words []string
+	marks uint64 // those of the words
+}
+
+// mark is one of 64 bits, equal for equal words.
+func mark(w string) uint64 { return 1 << ((uint(w[0])*5 + uint(w[len(w)-1])*3 + uint(len(w))) % 64) }
+
+// Read takes the words of another text, in the room of those before.
+func (s *Spoken) Read(text string) {
+	s.Words, s.marks = AppendWords(s.Words[:0], text), 0
+	for _, w := range s.Words {
+		s.marks |= mark(w)
+	}
+}
+
+// Has is [SequenceIn] for the words of the text. Most sequences begin with a word that no text has: those cost next to
+// nothing.
+func (s *Spoken) Has(seq []string) bool {
+	return len(seq) == 0 || s.marks&mark(seq[0]) != 0 && SequenceIn(s.Words, seq)
+}
+
 // GivenAway lists the names, as word sequences, that a request must not contain: those of two words or more.
 func GivenAway(names ...string) [][]string {
 	var out [][]string
@@ -161,15 +184,19 @@ func WordSet(s string) map[string]bool {
 }
 
 // Exportable says whether trainers and model APIs take a name: 1 to 64 of ASCII letters, digits, '_' and '-'.
-func Exportable(name string) bool { return name != "" && len(name) <= 64 && ExportName(name) == name }
+func Exportable(name string) bool {
+	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool { return exported(r) != r }) < 0
+}
 
 // ExportName replaces each other character by '_' and cuts after 64. Two names may become equal.
 func ExportName(name string) string {
-	out := []byte(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name))
-	return string(out[:min(64, len(out))])
+	out := strings.Map(exported, name)
+	return out[:min(64, len(out))]
+}
+
+func exported(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+		return r
+	}
+	return '_'
 }

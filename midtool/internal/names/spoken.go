@@ -40,7 +40,7 @@ func KeyPhrase(keys []string, flag bool) string {
 		if out.Len() > 0 {
 			out.WriteString(" of the ")
 		}
-		if n, err := strconv.Atoi(keys[i]); err == nil && n >= 0 && i > 0 {
+		if n, ok := index(keys[i]); ok && i > 0 {
 			i--
 			w := AppendWords(buf, keys[i])
 			if len(w) > 0 {
@@ -72,6 +72,15 @@ func KeyPhrase(keys []string, flag bool) string {
 		}
 	}
 	return out.String()
+}
+
+// index reads the place of an item in a list.
+func index(key string) (int, bool) {
+	if key == "" || key[0] != '+' && key[0] != '-' && (key[0] < '0' || key[0] > '9') {
+		return 0, false // most keys are names: an error would cost more than the phrase
+	}
+	n, err := strconv.Atoi(key)
+	return n, err == nil && n >= 0
 }
 
 var flagVerbs = WordSet("is has include includes enable enabled use with should show allow return")

@@ -17,15 +17,18 @@ type Leaf struct {
 
 // LeavesOf lists the scalars of the arguments in order. The path and the keys are those of v itself.
 func LeavesOf(s *Schema, v *jsonval.Value, path string, keys []string) []Leaf {
-	return appendLeaves(nil, s, v, path, keys)
+	return appendLeaves(make([]Leaf, 0, max(1, len(v.Members), len(v.List))), s, v, path, keys)
 }
 
 func appendLeaves(out []Leaf, s *Schema, v *jsonval.Value, path string, keys []string) []Leaf {
 	switch {
 	case v.Kind == jsonval.Object && len(v.Members) > 0:
+		room := make([]string, 0, len(v.Members)*(len(keys)+1)) // for the keys of all members
 		for i := range v.Members {
 			m := &v.Members[i]
-			below := append(keys[:len(keys):len(keys)], m.Key)
+			from := len(room)
+			room = append(append(room, keys...), m.Key)
+			below := room[from:len(room):len(room)]
 			out = appendLeaves(out, s.Member(m.Key), &m.Value, path+"/"+jsonval.PointerEscape(m.Key), below)
 		}
 		return out

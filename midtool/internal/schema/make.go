@@ -175,13 +175,13 @@ func (m *Maker) fromView(v *view, name string, depth int) (jsonval.Value, bool) 
 		return jsonval.Value{}, false
 	case v.constant != nil:
 		m.leaves++
-		return *v.constant, true
+		return v.constant.Clone(), true // what is made may be changed
 	case len(v.Enum) > 0:
 		m.leaves++
 		return m.fromEnum(v), true
 	case len(v.examples) > 0:
 		m.leaves++
-		return draw.One(m.D, v.examples), true
+		return draw.One(m.D, v.examples).Clone(), true
 	}
 	switch m.kindOf(v) {
 	case jsonval.Object:
@@ -205,16 +205,28 @@ func (m *Maker) fromView(v *view, name string, depth int) (jsonval.Value, bool) 
 
 // fromEnum avoids null and blank members where it can: nobody asks for them in words.
 func (m *Maker) fromEnum(v *view) jsonval.Value {
-	var good []jsonval.Value
-	for _, e := range v.Enum {
-		if v.types.Accepts(&e) && e.Kind != jsonval.Null && (e.Kind != jsonval.String || strings.TrimSpace(e.Text) != "") {
-			good = append(good, e)
+	good := func(e *jsonval.Value) bool {
+		return v.types.Accepts(e) && e.Kind != jsonval.Null && (e.Kind != jsonval.String || strings.TrimSpace(e.Text) != "")
+	}
+	n := 0
+	for i := range v.Enum {
+		if good(&v.Enum[i]) {
+			n++
 		}
 	}
-	if len(good) == 0 {
-		good = v.Enum
+	if n == 0 {
+		return draw.One(m.D, v.Enum).Clone()
 	}
-	return draw.One(m.D, good)
+	n = m.D.Pick(n)
+	for i := range v.Enum {
+		if good(&v.Enum[i]) {
+			if n == 0 {
+				return v.Enum[i].Clone()
+			}
+			n--
+		}
+	}
+	return jsonval.Value{} // not reached
 }
 
 // kindOf takes the first type named that is not null, or guesses from the other keywords.
@@ -246,6 +258,7 @@ func (m *Maker) kindOf(v *view) jsonval.Kind {
 func (m *Maker) object(v *view, depth int) (jsonval.Value, bool) {
 	requires := v.requires()
 	out := jsonval.NewObject()
+	out.Members = make([]jsonval.Member, 0, min(len(v.Required)+1, len(v.props), maxLeaves))
 	for _, p := range v.props {
 		required := requires(p.name)
 		if !required && (depth >= maxObjectDepth || m.leaves >= maxLeaves || !m.D.Chance(m.Optional)) {
@@ -409,7 +422,8 @@ var (
 )
 
 func LastWord(name string) string {
-	w := names.Words(name)
+	var room [8]string
+	w := names.AppendWords(room[:0], name)
 	if len(w) == 0 {
 		return ""
 	}
@@ -484,7 +498,8 @@ func (m *Maker) dateTime() string {
 // byName makes what the description asks for, takes a value from the table of the parameter's last words, makes an
 // identifier, or else a phrase of two words.
 func (m *Maker) byName(v *view, name string) string {
-	w := names.Words(name)
+	var room [8]string
+	w := names.AppendWords(room[:0], name)
 	last, both := "", ""
 	if n := len(w); n > 0 {
 		last = names.Singular(w[n-1])

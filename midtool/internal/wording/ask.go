@@ -9,18 +9,18 @@ import (
 // Tables of questions and of what answers them (ours).
 var (
 	askLeads = strings.Split(`sure. |happy to help. |I can do that. |of course. |certainly. |gladly. |before I go on: |`+
-		`I am almost ready. |no problem. |right away. |understood. |okay. |yes, I can help with that. |that is possible. |`+
-		`let me check the details first. |all right. `, "|")
+		`I am almost ready. |no problem. |one thing first: |understood. |okay. |yes, I can help with that. |that is possible. |`+
+		`just one question: |all right. `, "|")
 	questions = strings.Split(`which %p should I use?|what is the %p?|could you tell me the %p?|can you give me the %p?|`+
-		`what should the %p be?|what do you want as the %p?|I still need the %p. What is it?|`+
+		`what should the %p be?|what would you like as the %p?|I still need the %p. What is it?|`+
 		`I am missing the %p. Could you add it?|to go ahead I need the %p.|please tell me the %p.|may I have the %p?|`+
-		`what would you like for the %p?|the %p is missing. What should I put in?|`+
-		`your request does not say the %p. Which should I take?|what value should I take for the %p?|would you let me know the %p?|`+
+		`what do you want for the %p?|the %p is missing. What should it be?|`+
+		`your request does not give the %p. What is it?|what value should I use for the %p?|would you let me know the %p?|`+
 		`which %p do you have in mind?|I cannot start without the %p. What is it?|the %p is required. Could you provide it?`, "|")
 	questionsMany = strings.Split(`which values should I use for the %p?|could you tell me the %p?|`+
 		`can you give me the %p?|what do you want as the %p?|I still need the %p. What are they?|`+
 		`I am missing the %p. Could you add them?|to go ahead I need the %p.|please tell me the %p.|may I have the %p?|`+
-		`what would you like for the %p?|your request does not say the %p. What should I take?|what should I take for the %p?|`+
+		`what would you like for the %p?|your request does not give the %p. What are they?|what should I use for the %p?|`+
 		`would you let me know the %p?|I cannot start without the %p. Could you provide them?`, "|")
 	askClosings = strings.Split(`Then I can go ahead.|With that I can make the call.|I will start as soon as I have it.|`+
 		`The rest is clear.|Everything else is set.|I would rather ask than guess.|After that I have all I need.|`+
@@ -29,8 +29,8 @@ var (
 	supplyLeads = strings.Split(`sorry, I forgot. |oh, right. |good point. |yes, of course. |ah, sorry. |sure. |`+
 		`you are right. |here you go. |right, I left that out. |thanks for asking. |my mistake. |fair question. |okay. |`+
 		`I should have said so. |no problem. |of course. `, "|")
-	supplyBare = strings.Split(`it is %v.|please use %v.|please take %v.|I mean %v.|go with %v.|let us take %v.|`+
-		`I would say %v.|make it %v.|that would be %v.|let us use %v.|that is %v.|I had %v in mind.`, "|")
+	supplyBare = strings.Split(`it is %v.|please use %v.|please take %v.|I mean %v.|go with %v.|I want %v.|`+
+		`I was thinking of %v.|make it %v.|that would be %v.|let us use %v.|that is %v.|I had %v in mind.`, "|")
 	supplyClosings = strings.Split(`Thanks!|Thank you.|Go ahead.|Now you can start.|That should be all.|Please go on.|`+
 		`Is that enough?|Thanks for checking.|Please continue.|Now it is complete.`, "|")
 )

@@ -82,9 +82,10 @@ func (k *known) task(d *draw.Draws) (Task, bool) {
 // No template may stand out: in the texts over real tools the most frequent one has less than 2 % of its kind.
 func TestTemplateShares(t *testing.T) {
 	tools := realTools(t)
-	results := make([]jsonval.Value, 0, 4)
-	for _, text := range []string{`{"status":"ok","id":"usr_0007","name":"Ada"}`, `{"items":[{"id":"a_1","name":"Ada"},{"id":"a_2","name":"Bo"}]}`,
-		`{"success":true}`, `{"temp_c":7,"city":"Oslo","wind":"calm"}`} {
+	results := make([]jsonval.Value, 0, 7)
+	for _, text := range []string{`{"status":"ok","id":"usr_0007","name":"Ada"}`,
+		`{"items":[{"id":"a_1","name":"Ada"},{"id":"a_2","name":"Bo"}]}`,
+		`{"success":true}`, `{"temp_c":7,"city":"Oslo","wind":"calm"}`, `{"status":"ok"}`, `{"result":46.5}`, `{"items":[{"name":"Ada"}]}`} {
 		r, err := jsonval.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +119,9 @@ func TestTemplateShares(t *testing.T) {
 		add("follow-up", w.Request([]Task{task}, true))
 		add("failed", w.Failed(&task, "no"))
 		add("cannot", w.Cannot(&task, false))
-		add("answer "+strconv.Itoa(i%4), w.Answer([]Task{task}, []*jsonval.Value{&results[i%4]}))
+		r := &results[i%len(results)]
+		add("answer "+strconv.Itoa(i%len(results)), w.Answer([]Task{task}, []*jsonval.Value{r}))
+		add("answers "+strconv.Itoa(i%len(results)), w.Answer([]Task{task, task}, []*jsonval.Value{r, r}))
 		if len(task.Slots) > 0 {
 			task.Slots[0].Hidden = true
 			add("question", w.Question(&task))

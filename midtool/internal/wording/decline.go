@@ -10,11 +10,11 @@ import (
 var (
 	cannot = strings.Split(`I cannot %r with the tools I have.|none of my tools can %r.|I have no tool to %r.|`+
 		`there is no tool here that lets me %r.|the tools at hand do not let me %r.|to %r I would need a tool that I do not have.|`+
-		`I am not able to %r: no tool here does that.|nothing among my tools can %r.|I lack a tool to %r.|`+
-		`my tools do not cover this: I cannot %r.|with what I have been given I cannot %r.|no tool on offer would %r.|`+
+		`I am not able to %r, as no tool here does that.|nothing among my tools can %r.|I lack a tool to %r.|`+
+		`my tools do not cover this, so I cannot %r.|with what I have been given I cannot %r.|no tool on offer can %r.|`+
 		`I would like to %r, but no tool of mine does it.|that needs a tool to %r, and I have none.|`+
 		`I looked through my tools, and none of them can %r.|being able to %r takes a tool that is missing here.`, "|")
-	cannotLeads = strings.Split(`sorry. |I am sorry. |unfortunately, |I am afraid |thanks for the request. |`+
+	cannotLeads = strings.Split(`sorry. |I am sorry. |unfortunately, |I am afraid this will not work. |thanks for the request. |`+
 		`I understand what you need. |let me be open about it: |I have to pass on this. |that is outside what I can do here. |`+
 		`I checked. |regrettably, |to be clear: `, "|")
 	cannotClosings = strings.Split(`If you add such a tool, I will go on from there.|I have made no call.|`+
@@ -32,8 +32,8 @@ var (
 		`If you offer such a tool, I will use it.`, "|")
 
 	failed = strings.Split(`I could not %r.|I was not able to %r.|I tried to %r, but it failed.|`+
-		`the attempt to %r did not succeed.|it was not possible to %r.|I did not manage to %r.|my attempt to %r was turned down.|`+
-		`I had to give up on the attempt to %r.|the call to %r failed.|I cannot %r at the moment.`, "|")
+		`the attempt to %r did not succeed.|it was not possible to %r.|I did not manage to %r.|my attempt to %r met an error.|`+
+		`I had to give up on the attempt to %r.|the request to %r failed.|I cannot %r at the moment.`, "|")
 	failedLeads = strings.Split(`sorry. |unfortunately, |I am sorry. |I am afraid |bad news. |that did not work. |`+
 		`there was a problem. |regrettably, |I ran into an error. |this is as far as I got. `, "|")
 	reasons = strings.Split(`the error was|the tool reported|the message reads|what came back is|the service answered|`+
@@ -75,6 +75,14 @@ func (w *Writer) lead(p *page, lead string) {
 
 // deed is a clause in the words of the assistant: without "me" and "my".
 func (w *Writer) deed(t *Tool) string {
+	if d := w.done(t); d != "" {
+		return d
+	}
+	return w.one([]string{"do this", "take care of this", "handle this", "see to this", "get this done"})
+}
+
+// done is a deed that says what the tool does; empty if every such clause would give something away.
+func (w *Writer) done(t *Tool) string {
 	for i := range t.said {
 		f := &t.said[i]
 		at := w.pick(len(f.verbs))
@@ -84,8 +92,12 @@ func (w *Writer) deed(t *Tool) string {
 				return d
 			}
 		}
+		// As in what the user says, an article may keep a verb and its object apart.
+		if d := f.verbs[at] + " " + definite(f.object); !strings.Contains(" "+f.verbs[at]+" ", " me ") && !w.leaks(d) {
+			return d
+		}
 	}
-	return w.one([]string{"do this", "take care of this", "handle this", "see to this", "get this done"})
+	return ""
 }
 
 // block writes the JSON of a request that no tool takes: what it is for, in words, and some of the arguments.

@@ -114,13 +114,13 @@ func (w *Writer) one(items []string) string { return items[w.pick(len(items))] }
 
 // leaks says whether a text has a word sequence that must not occur in it: a name, or a value that is not told.
 func (w *Writer) leaks(s string) bool {
-	w.said = names.AppendWords(w.said[:0], s)
+	w.said.Read(s)
 	return w.contains(w.Avoid) || w.contains(w.untold) || slices.ContainsFunc(w.marks, func(n string) bool { return strings.Contains(s, n) })
 }
 
 func (w *Writer) contains(sequences [][]string) bool {
 	for _, seq := range sequences {
-		if len(seq) > 0 && names.SequenceIn(w.said, seq) {
+		if len(seq) > 0 && w.said.Has(seq) {
 			return true
 		}
 	}
@@ -158,7 +158,7 @@ func (w *Writer) write(compose func(p *page)) Text {
 	for range tries {
 		w.page.reset()
 		compose(&w.page)
-		if !w.leaks(string(w.page.text)) && len(w.said) >= 3 {
+		if !w.leaks(string(w.page.text)) && len(w.said.Words) >= 3 {
 			break
 		}
 	}

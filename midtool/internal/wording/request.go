@@ -10,55 +10,51 @@ import (
 // it, and a closing; each of them is drawn by itself.
 var (
 	leads = strings.Split(`hi, |hello, |hi there, |hey, |good morning, |for my notes, |before the meeting, |`+
-		`when you have a moment, |for a project of mine, |if you can, |to save me some time, |for a colleague, |for the team, |`+
-		`as we discussed, |here is what I need: |a small request: |for a write-up, |for the record, |so that I can carry on, |`+
-		`to get me started, |since you have the tools, |on short notice: |for something I am working on, `, "|")
+		`when you have a moment, |for a project of mine, |to save me some time, |for a colleague, |for the team, |`+
+		`here is what I need: |a small request: |for a write-up, |for the record, |so that I can carry on, |before I go home, |`+
+		`to get me started, |when you get a chance, |a quick one: |one thing: |for something I am working on, `, "|")
 	followLeads = strings.Split(`now |next, |with that, |and now |after that, |okay, now |great, next |good, now |`+
 		`thanks, now |while you are at it, |that helps. Now |perfect. Next, |going on from there, |with that done, |`+
 		`now that we have this, |as the next step, |very good. Then |understood. Now |following up on that, |building on that, |`+
 		`to continue, |moving on, |alright, now |fine. After that, `, "|")
 	asks = strings.Split(`could you |can you |would you |could you please |can you please |would you please |`+
 		`are you able to |is it possible for you to |may I ask you to |can I ask you to |do you think you could |`+
-		`would it be possible to |could you kindly |can you quickly |would you be able to |can I get you to |could I ask you to |`+
+		`would it be possible to |could you kindly |can you quickly |would you be able to |could you go ahead and |could I ask you to |`+
 		`might you be able to |will you |would you be so kind as to `, "|")
 	tells = strings.Split(`please |I need you to |I would like you to |I want you to |I'd like you to |go ahead and |`+
 		`kindly ||it would help me if you could |I'd be glad if you could |I was hoping you could |do me a favor and |`+
-		`what I need is for you to |I have to ask you to |your job is to |be so kind as to |I'd appreciate it if you could |`+
-		`I am asking you to |it is time to |you would help me a lot if you could `, "|")
+		`be so kind as to |I'd appreciate it if you could |it would be great if you could |I would be grateful if you could |`+
+		`please go ahead and |I wonder if you could |it would help me a lot if you could |I'd be happy if you could `, "|")
 	askFor = strings.Split(`could I have |can I get |may I have |could I see |can I see |can I have |could I get |`+
 		`may I see |may I get |is there a way to see |could you get hold of |can you dig up |could you find me `, "|")
 	tellFor = strings.Split(`I need |I would like to have |I want to see |I'd like to see |I am looking for |I am after |`+
 		`let me have |let me see |I could use |what I need is |please send me |I am interested in |I'd like |get me |`+
 		`I am trying to find |what I am after is |I still need `, "|")
 	closings = strings.Split(`Thanks!|Thank you.|That is all I need.|I will wait for the result.|Let me know how it goes.|`+
-		`No rush.|Thanks in advance.|Tell me when it is done.|That would help a lot.|Much appreciated.|Cheers!|`+
+		`No rush.|Thanks in advance.|Tell me when it is done.|That would help a lot.|Much appreciated.|Cheers!|Thanks for your help.|`+
 		`A short answer is enough.|Please be brief.|I appreciate it.|Just the essentials, please.|Let me know if something is off.|`+
-		`Take your time.|Report back when you have it.|That is it for the moment.|Thanks a lot!|I am curious what comes out.|`+
-		`Keep it simple.|Tell me if there is any trouble.|Many thanks.`, "|")
+		`Take your time.|Report back when you have it.|That is it for the moment.|Thanks a lot!|I appreciate the help.|`+
+		`Tell me if there is any trouble.|Many thanks.`, "|")
 	followClosings = strings.Split(`Thanks!|Thank you.|That should be it.|Then we are almost done.|Thanks again.|`+
 		`Let me know how it goes.|Tell me when it is done.|I appreciate it.|Cheers!|That would be great.|Then I have what I need.|`+
 		`That would help.`, "|")
 
 	// How an argument is said inside the sentence; those of manyInline and manySentences also fit a plural.
-	manyInline = []string{"with %p %v", "with the %p %v", "using %v as the %p", "with %v as the %p", "taking %v for the %p",
-		"for the %p %v",
+	manyInline = []string{"with %p %v", "with the %p %v", "using %v as the %p", "with %v as the %p", "using the %p %v", "for the %p %v",
 		"with the %p set to %v", "given the %p %v", "with %v for the %p"}
-	oneInline     = append([]string{"where the %p is %v", "so that the %p is %v"}, manyInline...)
+	oneInline     = append([]string{"where the %p is %v"}, manyInline...)
 	manySentences = []string{"use %v as the %p.", "set the %p to %v.", "for the %p, use %v.", "the %p should be %v.",
-		"take %v for the %p.",
-		"as the %p I want %v.", "%p: %v.", "please use %v for the %p.", "I want the %p to be %v.", "go with %v as the %p.",
-		"put in %v as the %p.",
-		"for the %p, go with %v.", "for the %p, take %v.", "please set the %p to %v.", "choose %v as the %p.",
-		"I would take %v as the %p."}
-	oneSentences = append([]string{"the %p is %v.", "the %p is %v here.", "the %p I have in mind is %v.", "%v is the %p.",
-		"the %p here is %v.",
-		"the %p I mean is %v."}, manySentences...)
+		"take %v for the %p.", "as the %p, I want %v.", "%p: %v.", "please use %v for the %p.", "I want the %p to be %v.",
+		"go with %v as the %p.", "for the %p, go with %v.", "for the %p, take %v.", "please set the %p to %v.",
+		"choose %v as the %p.", "please take %v as the %p.", "make the %p %v."}
+	oneSentences = append([]string{"the %p is %v.", "the %p has to be %v.", "the %p I have in mind is %v.", "the %p I mean is %v."},
+		manySentences...)
 	leadSlots = []string{"with %p %v, ", "for the %p %v, ", "given the %p %v, ", "using %v as the %p, ", "with %v as the %p, ",
-		"taking %v as the %p, "}
+		"with the %p set to %v, "}
 	statedFirst = []string{"the %p is %v.", "I have the %p: %v.", "it concerns the %p %v.", "here is the %p: %v.",
 		"this is about the %p %v.",
 		"the %p in question: %v."}
-	plainSentences = []string{"do it ", "I want it ", "it should be ", "please have it ", "make that ", "I would like it ", "take it "}
+	plainSentences = []string{"do it ", "I want it ", "it should be ", "please do it ", "I would like it ", "run it ", "I need it "}
 	details        = []string{"details: ", "here are the details: ", "the values: ", "use these values: ",
 		"what you need for it: ", "the settings: ",
 		"these are the details: ", "please take these values: ", "here is what to use: ", "the particulars: "}
@@ -68,6 +64,7 @@ var (
 		" and next "}
 	againJoins = []string{" and do the same ", ", and do the same ", " and repeat that ", ", then do it again ", ", and again ",
 		" and once more ", ", and likewise "}
+	againBetween  = []string{", then ", ", once more ", ", again ", ", then again "}
 	alsoSentences = []string{"also, ", "in addition, ", "besides that, ", "on top of that, ", "apart from that, ", "please also ",
 		"I also need you to ",
 		"could you also ", "at the same time, ", "and please ", "beyond that, ", "I would also like you to ", "can you also ",
@@ -83,17 +80,22 @@ var (
 		"with the %p you get",
 		"taking the %p from the result", "with the %p it gives you", "using the %p you find there", "with the resulting %p"}
 	backOther = []string{"with the %p that comes back as the %q", "using its %p as the %q", "with that %p as the %q",
-		"taking the %q from the %p in the result",
-		"with the %p you get as the %q", "using the %p from the result for the %q"}
+		"with the %p you get as the %q", "using the %p from the result as the %q", "with the resulting %p as the %q"}
+	// The same where the earlier call gives a list, of which the first entry counts.
+	listSame = []string{"with the %p of the first one", "using the %p of the first entry", "with the first %p that comes back",
+		"using the first %p you get", "with the %p of the first result", "taking the %p of the first one", "with the first %p from the list",
+		"using the %p of whatever comes first"}
+	listOther = []string{"with the %p of the first one as the %q", "using the %p of the first entry as the %q",
+		"with the first %p that comes back as the %q", "using the first %p you get as the %q",
+		"with the %p of the first result as the %q", "using the %p at the top of the list as the %q"}
 	farSame    = []string{"with the %p from the ", "using the %p of the ", "taking the %p from the ", "with the %p you get from the "}
-	beforeSame = []string{"with the %p from before", "using the %p you just found", "with that %p", "for the same %p",
-		"with the %p we got",
-		"using the %p from your last answer", "with the %p you have already", "taking the %p from the earlier result",
-		"with the %p from above"}
-	keptSame = []string{"for the same %p", "with the same %p as before", "again for that %p", "keeping the %p", "with the %p unchanged",
-		"for the %p I gave you", "with the %p from my last request", "leaving the %p as it was", "on the same %p", "still for that %p"}
-	beforeOther = []string{"with the %p from before as the %q", "using the %p you just found as the %q", "with that %p as the %q",
-		"taking the %q from the earlier %p", "with the %p from above for the %q", "using the %p we got as the %q"}
+	beforeSame = []string{"with the %p from before", "using the %p you found", "with that %p", "using the %p that came back",
+		"with the %p we got", "with the %p you already have", "taking the %p from the earlier result",
+		"with the %p from above", "using the %p from the result above"}
+	keptSame = []string{"for the same %p", "with the same %p as before", "again for that %p", "keeping the same %p", "with the %p unchanged",
+		"for the %p I gave you", "using the %p from before", "leaving the %p as before", "using the same %p", "with the %p I gave earlier"}
+	beforeOther = []string{"with the %p from before as the %q", "using the %p you found as the %q", "with that %p as the %q",
+		"using the %p that came back as the %q", "with the %p from above as the %q", "using the %p we got as the %q"}
 )
 
 // Request is what the user says to get the tasks done, in order; follow marks a later turn of a conversation. Tasks that
@@ -108,7 +110,7 @@ func (w *Writer) request(p *page, tasks []Task, follow bool) {
 		return
 	}
 	c := w.clause(tasks[0].Tool)
-	first := w.told(&tasks[0], 0, follow)
+	first := w.told(tasks, 0)
 	if len(tasks) == 1 {
 		w.single(p, c, first, follow)
 	} else {
@@ -131,12 +133,13 @@ type told struct {
 	items []item
 }
 
-func (w *Writer) told(task *Task, at int, follow bool) told {
+func (w *Writer) told(tasks []Task, at int) told {
+	task := &tasks[at]
 	t := told{items: w.items(task)}
 	for i := range task.Slots {
 		if s := &task.Slots[i]; s.From > 0 && !s.Hidden {
 			s.Text = ""
-			t.back = append(t.back, w.reference(s, at, follow))
+			t.back = append(t.back, w.reference(s, tasks, at))
 		} else if s.Hidden {
 			s.Text = ""
 		}
@@ -145,7 +148,7 @@ func (w *Writer) told(task *Task, at int, follow bool) told {
 }
 
 // reference says where the value of a slot comes from, without the value.
-func (w *Writer) reference(s *Slot, at int, follow bool) func(p *page) {
+func (w *Writer) reference(s *Slot, tasks []Task, at int) func(p *page) {
 	name := keyPhrase(s.Keys, false)
 	field := name
 	if s.Field != "" {
@@ -162,6 +165,10 @@ func (w *Writer) reference(s *Slot, at int, follow bool) func(p *page) {
 		name, same = field, true
 	}
 	earlier := s.From > at // of an earlier turn
+	alike, other := backSame, backOther
+	if !earlier && givesList(tasks[s.From-1].Tool) {
+		alike, other = listSame, listOther
+	}
 	switch {
 	case s.Same:
 		f := w.one(keptSame)
@@ -176,11 +183,16 @@ func (w *Writer) reference(s *Slot, at int, follow bool) func(p *page) {
 		f := w.one(beforeOther)
 		return func(p *page) { p.fill(f, field, name, "") }
 	case same:
-		f := w.one(backSame)
+		f := w.one(alike)
 		return func(p *page) { p.fill(f, field, "", "") }
 	}
-	f := w.one(backOther)
+	f := w.one(other)
 	return func(p *page) { p.fill(f, field, name, "") }
+}
+
+// givesList says whether a tool is expected to give a list.
+func givesList(t *Tool) bool {
+	return t.Meaning.Class == names.ListVerb || t.Meaning.Class == names.SearchVerb
 }
 
 // single asks for one task.
@@ -296,9 +308,16 @@ func (w *Writer) rest(p *page, items []item) {
 			}
 			if items[i].plain != "" {
 				w.plain(p, &items[i])
-			} else {
-				p.fill("%p %v", items[i].phrase, items[i].value, "")
+				continue
 			}
+			phrase := items[i].phrase
+			if i > 0 && items[i-1].plain == "" { // "name of the first row Ada, its value 7"
+				head, owner, nested := strings.Cut(phrase, " of the ")
+				if _, before, ok := strings.Cut(items[i-1].phrase, " of the "); ok && nested && owner == before {
+					phrase = "its " + head
+				}
+			}
+			p.fill("%p %v", phrase, items[i].value, "")
 		}
 		p.end(".")
 		return
@@ -327,7 +346,7 @@ func (w *Writer) several(p *page, tasks []Task, c clause, first told, follow boo
 	all := []told{first}
 	short, chained := len(first.items) <= 2, false
 	for i := 1; i < len(tasks); i++ {
-		t := w.told(&tasks[i], i, follow)
+		t := w.told(tasks, i)
 		short = short && len(t.items)+len(t.back) <= 3
 		for j := range tasks[i].Slots {
 			chained = chained || tasks[i].Slots[j].From > 0 && tasks[i].Slots[j].From <= i
@@ -347,7 +366,7 @@ func (w *Writer) several(p *page, tasks []Task, c clause, first told, follow boo
 				p.say(w.one(againJoins))
 				c = clause{}
 			case again:
-				p.say(", ")
+				p.say(w.one(againBetween))
 				c = clause{}
 			case together && i+1 < len(all) && !chained:
 				p.say(", ")

@@ -46,7 +46,9 @@ var sayings = map[string]string{
 	"cfg": "configuration",
 	"min": "minimum", "max": "maximum", "db": "database", "doc": "document", "docs": "documents", "env": "environment", "cmd": "command",
 	"ctx": "context", "idx": "index", "auth": "authentication", "param": "parameter", "ref": "reference", "pct": "percentage",
-	"freq": "frequency",
+	"freq": "frequency", "uuids": "UUIDs", "col": "column", "cols": "columns", "ext": "extension", "dirs": "directories",
+	"config": "configuration", "attr": "attribute", "attrs": "attributes", "params": "parameters", "pos": "position",
+	"prev": "previous", "btn": "button", "txt": "text", "pdfs": "PDFs", "tmp": "temporary", "ts": "timestamp",
 	"info": "information", "lib": "library", "pkg": "package", "loc": "location", "temp": "temperature", "vol": "volume", "amt": "amount",
 }
 
@@ -82,11 +84,54 @@ func keyPhrase(keys []string, flag bool) string {
 		b.WriteString(spoken(word))
 	}
 	phrase = strings.TrimSuffix(b.String(), " of") // "page num"
+	if !flag {
+		phrase = natural(phrase)
+	}
 	switch {
 	case cutWords[phrase]: // "to" is no noun
 		return phrase + " field"
 	case len(phrase) == 1 && isLetter(phrase[0]):
 		return "value for " + phrase
+	}
+	return phrase
+}
+
+// Names of keys that people have another word for.
+var otherNames = map[string]string{
+	"sort by": "sort order", "order by": "sort order", "sort dir": "sort direction", "group by": "grouping",
+	"cwd":        "working directory",
+	"created at": "creation time", "updated at": "update time", "opens": "opening time", "closes": "closing time", "due": "due date",
+	"starts at": "start time", "ends at": "end time", "created by": "creator", "assigned to": "assignee",
+	"from": "from field", "to": "to field",
+}
+
+// Units that stand at the end of keys, and nouns before which "from" and "to" mark the ends of a period.
+var (
+	units   = names.WordSet("kg km cm mm lbs kwh seconds minutes hours ms USD EUR usd eur meters miles bytes mb gb percent celsius fahrenheit")
+	periods = names.WordSet("date time year month day hour datetime timestamp period week")
+)
+
+// natural makes a phrase of a key into one that people would say: "target currency" for "to currency", "weight in kg".
+func natural(phrase string) string {
+	if other, ok := otherNames[phrase]; ok {
+		return other
+	}
+	first, rest, ok := strings.Cut(phrase, " ")
+	if !ok || strings.Contains(phrase, " of ") {
+		return phrase
+	}
+	head := phrase[:strings.LastIndexByte(phrase, ' ')]
+	switch last := phrase[len(head)+1:]; {
+	case (first == "from" || first == "to") && periods[last]:
+		return map[string]string{"from": "start ", "to": "end "}[first] + rest
+	case (first == "from" || first == "to") && !cutWords[last]:
+		return map[string]string{"from": "source ", "to": "target "}[first] + rest
+	case last == "on" && first != "": // "ready on"
+		return head + " date"
+	case last == "at":
+		return head + " time"
+	case units[last] && head != "minimum" && head != "maximum" && !strings.HasSuffix(head, " in") && !strings.HasSuffix(head, " per"):
+		return head + " in " + last
 	}
 	return phrase
 }
@@ -351,8 +396,12 @@ func (w *Writer) short(s *Slot) string {
 // Words that no name of an argument begins with, although its description may.
 var noName = names.WordSet(`
 		whether how what when where which if must should can only use used enter specify not no yes true false default
-		defaults dummy e one any either list array json comma optional required human and or for to in on with by from of is
+		defaults dummy e one most least any either list array json
+		comma comma-separated optional required human and or for to in on with by from of is
 		are be see all set same it this that these those unused deprecated ignore exact absolute`)
+
+// Adjectives whose noun does not follow at once: "short, plain summary".
+var lone = names.WordSet("short brief long new full custom unique valid exact old simple single main default additional extra")
 
 // descriptionPhrase takes a short noun phrase from the start of a parameter's description, or nothing.
 func descriptionPhrase(s *schema.Schema) string {
@@ -371,7 +420,7 @@ func descriptionPhrase(s *schema.Schema) string {
 			break
 		}
 		if n == 0 && (noName[low] || otherVerbs[low] && low != "start" && low != "search" || cutWords[low]) || n == 5 || clauseWords[low] ||
-			low == "your" || low == "parameter" || pointing[low] {
+			low == "your" || low == "parameter" || low == "wanted" || pointing[low] {
 			return ""
 		}
 		if n > 0 {
@@ -386,7 +435,7 @@ func descriptionPhrase(s *schema.Schema) string {
 		}
 		n++
 	}
-	if n == 0 || last == "of" || openWords[last] {
+	if n == 0 || last == "of" || openWords[last] || n == 1 && lone[last] {
 		return ""
 	}
 	return b.String()

@@ -51,7 +51,7 @@ var (
 	help = []string{"help me with", "take care of", "run", "handle", "deal with"}
 	// Verbs of the classes, to be put before any object.
 	classVerbs = map[names.VerbClass][]string{
-		names.GetVerb:    {"get", "look up", "show me", "fetch", "check", "pull up", "give me", "bring up", "retrieve", "tell me"},
+		names.GetVerb:    {"get", "look up", "show me", "fetch", "check", "pull up", "give me", "bring up", "retrieve", "get me"},
 		names.ListVerb:   {"list", "show me", "give me", "get", "pull up", "fetch", "bring up"},
 		names.SearchVerb: {"search for", "look for", "find", "hunt for", "track down", "run a search for"},
 		names.CreateVerb: {"create", "add", "set up", "make"},
@@ -63,39 +63,37 @@ var (
 		"return": classVerbs[names.GetVerb], "retrieve": classVerbs[names.GetVerb], "get": classVerbs[names.GetVerb],
 		"fetch": classVerbs[names.GetVerb], "show": classVerbs[names.GetVerb], "display": classVerbs[names.GetVerb],
 		"provide": {"give me", "get", "show me", "put together", "fetch"}, "describe": {"describe", "tell me about",
-			"give me details of", "look up"},
+			"give me details of"},
 		"read": {"read", "open", "look at", "show me", "go through"}, "view": {"show me", "look at", "bring up", "view", "open"},
 		"list": classVerbs[names.ListVerb], "enumerate": classVerbs[names.ListVerb],
 		"find": {"find", "look for", "track down", "locate"}, "query": {"query", "look through"}, "lookup": {"look up", "find", "check"},
-		"create": {"create", "make", "set up"}, "add": {"add", "put in"}, "insert": {"insert", "add", "put in"},
+		"create": {"create", "make", "set up"}, "add": {"add", "insert"}, "insert": {"insert", "add"},
 		"update": classVerbs[names.UpdateVerb], "edit": classVerbs[names.UpdateVerb], "modify": classVerbs[names.UpdateVerb],
-		"change": classVerbs[names.UpdateVerb], "delete": classVerbs[names.DeleteVerb], "remove": {"remove", "take out", "get rid of",
-			"drop"},
+		"change": classVerbs[names.UpdateVerb], "delete": classVerbs[names.DeleteVerb], "remove": {"remove", "delete", "get rid of"},
 		"calculate": {"calculate", "work out", "compute", "figure out"}, "compute": {"compute", "work out", "calculate", "figure out"},
-		"generate": {"generate", "produce", "create", "make"}, "analyze": {"analyze", "examine", "look into", "study"},
-		"convert": {"convert"}, "send": {"send", "send off", "send out"}, "run": {"run", "execute"},
-		"execute": {"execute", "run"}, "perform": {"perform", "do", "carry out", "run"}, "start": {"start", "kick off", "launch",
-			"begin"},
+		"generate": {"generate", "produce", "create", "make"}, "analyze": {"analyze", "examine", "look into"},
+		"convert": {"convert"}, "send": {"send", "send out"}, "run": {"run", "execute"},
+		"execute": {"execute", "run"}, "perform": {"perform", "carry out", "run"}, "start": {"start", "launch", "begin"},
 		"launch": {"launch", "start", "open", "bring up"}, "stop": {"stop", "halt", "end", "shut down"}, "check": {"check", "look at",
 			"inspect"},
 		"verify": {"verify", "check", "confirm"}, "validate": {"validate", "check", "verify"},
-		"download": {"download", "save", "pull down"}, "open": {"open", "bring up", "open up"}, "close": {"close", "shut"},
-		"set": {"set", "change", "adjust"}, "compare": {"compare", "contrast"}, "extract": {"extract", "pull out", "take out"},
-		"take": {"take", "grab", "make"}, "manage": {"manage", "look after", "handle"}, "track": {"track", "follow", "keep track of"},
-		"test": {"test", "try out", "check"}, "inspect": {"inspect", "look at", "examine"}, "summarize": {"summarize", "sum up",
-			"condense"},
-		"move": {"move", "shift", "relocate"}, "copy": {"copy", "duplicate", "make a copy of"}, "rename": {"rename",
-			"give another name to"},
-		"evaluate": {"evaluate", "assess", "work out"}, "estimate": {"estimate", "gauge", "work out"}, "explain": {"explain",
+		"download": {"download", "save"}, "open": {"open", "bring up", "open up"}, "close": {"close", "shut"},
+		"set": {"set", "change", "adjust"}, "compare": {"compare"}, "extract": {"extract", "pull out"},
+		"take": {"take", "grab"}, "manage": {"manage", "look after", "handle"}, "track": {"track", "keep track of"},
+		"test": {"test", "try out", "check"}, "inspect": {"inspect", "look at", "examine"}, "summarize": {"summarize", "sum up"},
+		"move": {"move"}, "copy": {"copy", "duplicate", "make a copy of"}, "rename": {"rename"},
+		"evaluate": {"evaluate", "assess"}, "estimate": {"estimate", "work out"}, "explain": {"explain",
 			"walk me through"},
 		"monitor": {"monitor", "watch", "keep an eye on"}, "clear": {"clear", "empty", "wipe"}, "cancel": {"cancel", "call off"},
-		"mark": {"mark", "flag"}, "save": {"save", "store", "keep"}, "build": {"build", "put together", "make"},
+		"mark": {"mark", "flag"}, "save": {"save", "store"}, "build": {"build", "put together", "make"},
 		"determine": {"determine", "work out", "figure out"}, "detect": {"detect", "find", "spot"}, "initialize": {"initialize",
 			"set up", "prepare"},
 	}
 	// Verbs that ask for something to be told, so that their object can be asked for by itself.
 	tellingVerbs = names.WordSet("return retrieve get fetch show display provide list enumerate")
-	otherVerbs   = names.WordSet(`
+	// Verbs that bring about what was not there.
+	makingVerbs = names.WordSet("create add insert generate build write make register open post send schedule")
+	otherVerbs  = names.WordSet(`
 		accept access activate analyze analyse append apply approve archive ask assign attach authenticate block book browse
 		build buy calculate call cancel capture change check choose clean clear click clone close collect combine commit
 		compare compile compress compute configure confirm connect construct convert copy count crawl customize deactivate
@@ -157,6 +155,9 @@ func describe(description string, class names.VerbClass) (phrasing, bool) {
 	}
 	p := phrasing{verbs: sameVerbs[verb], askable: tellingVerbs[verb]}
 	switch {
+	case p.askable && len(rest) > 2 && (lowered(rest[0]) == "how" || lowered(rest[0]) == "what"):
+		p = phrasing{verbs: []string{"tell me", "find out", "check"}, object: object(rest)} // "how many tickets wait"
+		return p, p.object != "" && len(p.object) <= maxObject
 	case verb == "search" && len(rest) > 1 && lowered(rest[0]) == "for":
 		p.verbs, rest = classVerbs[names.SearchVerb], rest[1:]
 	case verb == "search":
@@ -180,8 +181,16 @@ func describe(description string, class names.VerbClass) (phrasing, bool) {
 		p.verbs = []string{verb}
 	}
 	p.object = object(rest)
-	if p.object != "" && (p.askable || !strings.Contains(p.object, " ") && !plural(p.object)) {
+	switch head := lowered(headOf(p.object)); {
+	case p.object == "":
+	case p.askable, !strings.Contains(p.object, " ") && !plural(p.object):
 		p.object = definite(p.object)
+	case strings.Contains(p.object, " ") && !plural(head) && !mass[head]: // "create browser session"
+		if first, _, _ := strings.Cut(p.object, " "); makingVerbs[verb] && !bare[lowered(first)] {
+			p.object = article(first) + " " + p.object
+		} else {
+			p.object = definite(p.object)
+		}
 	}
 	return p, p.object != "" && len(p.object) <= maxObject
 }
@@ -272,13 +281,19 @@ func object(words []string) string {
 		if pointing[low] && (len(out) == 0 || low != "specific" || openWords[lowered(out[len(out)-1])]) {
 			continue
 		}
+		if s := sayings[w]; s != "" && s == strings.ToUpper(s) {
+			w = s // "the url"
+		}
 		out = append(out, w)
 	}
 	for len(out) > 0 && openWords[lowered(out[len(out)-1])] {
 		out = out[:len(out)-1]
 	}
-	if len(out) == 0 || len(out) == 1 && baseForm(lowered(out[0])) != "" && !plural(out[0]) {
+	if len(out) == 0 || len(out) == 1 && (len(out[0]) == 1 || baseForm(lowered(out[0])) != "" && !plural(out[0])) {
 		return ""
+	}
+	if len(out) > 1 && lowered(out[0]) == "one" && lowered(out[1]) != "of" { // "one order" of many
+		out[0] = article(out[1])
 	}
 	for i := range len(out) - 1 { // an adjective may have gone from between
 		if low := lowered(out[i]); low == "a" || low == "an" {
@@ -286,6 +301,14 @@ func object(words []string) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// headOf is the noun that an object is about: the last word before a preposition or "and".
+func headOf(object string) string {
+	head, _, _ := strings.Cut(object, " of ")
+	head, _, _ = strings.Cut(head, " and ")
+	head, _, _ = strings.Cut(head, " between ")
+	return head[strings.LastIndexByte(head, ' ')+1:]
 }
 
 // Words before which a thing that is asked for has no article.
@@ -297,7 +320,8 @@ var bare = names.WordSet(`
 // definite gives an object without an article the definite one: descriptions leave it out.
 func definite(object string) string {
 	first, _, _ := strings.Cut(object, " ")
-	if bare[lowered(first)] || hasUpper(first) {
+	head := headOf(object)
+	if bare[lowered(first)] || hasUpper(first) && (head == first || head == object || plural(head) || mass[lowered(head)]) {
 		return object
 	}
 	return "the " + object

@@ -12,6 +12,7 @@ package wording
 
 import (
 	"github.com/throughline-go/throughline/midtool/internal/draw"
+	"github.com/throughline-go/throughline/midtool/internal/names"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
@@ -20,11 +21,17 @@ type Writer struct {
 	Draws *draw.Draws
 	Avoid [][]string // word sequences that must not occur in what is said: names of tools and groups
 
-	bits, room uint64     // of the draw in use, and how much of it is left; see pick
-	untold     [][]string // word sequences of values that the text at hand must not tell
-	marks      []string   // those of them that are numbers, or no words: they can hide in a word
-	said       []string   // words of the text looked at last
+	bits, room uint64            // of the draw in use, and how much of it is left; see pick
+	untold     [][]string        // word sequences of values that the text at hand must not tell
+	marks      []string          // those of them that are numbers, or no words: they can hide in a word
+	said       names.Spoken      // words of the text looked at last
+	phrases    map[string]string // of keys of results
 	page       page
+}
+
+// Begin starts another sample, in the room of the one before.
+func (w *Writer) Begin(d *draw.Draws) {
+	*w = Writer{Draws: d, Avoid: w.Avoid[:0], untold: w.untold[:0], marks: w.marks[:0], said: w.said, phrases: w.phrases, page: w.page}
 }
 
 // A Text is something said and the template it follows: the same text with {request}, {name}, {value} and {fact} (and
