@@ -27,13 +27,14 @@ type scene struct {
 	counted int               // bytes of text whose numbers are in numbers
 
 	list    []string        // room for words
+	key     []byte          // room for keys of results
 	pending []jsonval.Value // results whose scalars are not yet in results
 	results map[string]bool // of the scalars: forms after '=', texts after '#', folded texts of strings after '~'
 }
 
 // again is an empty scene that uses the room of c.
 func (c *scene) again() scene {
-	if len(c.words) > maxKept || len(c.numbers) > maxKept || len(c.results) > maxKept || cap(c.list) > maxKept || cap(c.pending) > maxKept {
+	if len(c.words) > maxKept || len(c.numbers) > maxKept || len(c.results) > maxKept || cap(c.list) > maxKept || cap(c.pending) > maxKept || cap(c.key) > maxKept {
 		return scene{}
 	}
 	clear(c.words)
@@ -41,7 +42,7 @@ func (c *scene) again() scene {
 	clear(c.results)
 	clear(c.list[:cap(c.list)])
 	clear(c.pending[:cap(c.pending)])
-	return scene{words: c.words, numbers: c.numbers, results: c.results, list: c.list[:0], pending: c.pending[:0]}
+	return scene{words: c.words, numbers: c.numbers, results: c.results, list: c.list[:0], pending: c.pending[:0], key: c.key[:0]}
 }
 
 // say adds a text.
@@ -70,12 +71,18 @@ func (c *scene) scalars(n *jsonval.Value) {
 		c.scalars(&n.Members[i].Value)
 	}
 	if n.Kind == jsonval.String || n.Kind == jsonval.Number {
-		c.results["="+jsonval.EqualForm(n)] = true
+		c.results[string(c.form(n))] = true
 		c.results["#"+n.Text] = true
 	}
 	if n.Kind == jsonval.String {
 		c.results["~"+fold(n.Text)] = true
 	}
+}
+
+// form is the key of a scalar in results, valid until the next call.
+func (c *scene) form(n *jsonval.Value) []byte {
+	c.key = jsonval.AppendEqualForm(append(c.key[:0], '='), n)
+	return c.key
 }
 
 // inResult says whether a result has the scalar, for a string also as a number and in other spelling.
@@ -90,7 +97,7 @@ func (c *scene) inResult(v *jsonval.Value) bool {
 	if len(c.results) == 0 {
 		return false
 	}
-	if c.results["="+jsonval.EqualForm(v)] || c.results["#"+v.Text] {
+	if c.results[string(c.form(v))] || c.results["#"+v.Text] {
 		return true
 	}
 	f := fold(v.Text)

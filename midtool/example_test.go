@@ -9,6 +9,7 @@ import (
 	"iter"
 	"log"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/throughline-go/throughline/midtool"
@@ -192,4 +193,17 @@ func ExampleOfferText() {
 	// Output:
 	// From now on these tools can be called as well:
 	// {"type":"function","function":{"name":"send_mail","description":"Sends a mail.","parameters":{"type":"object"}}}
+}
+
+func ExampleDefaultLicenses() {
+	fmt.Println(slices.Contains(midtool.DefaultLicenses(), "MIT"), slices.Contains(midtool.DefaultLicenses(), "GPL-3.0-only"))
+	// Output:
+	// true false
+}
+
+// Real conversations seldom keep to the rules on wording; the others can still be checked.
+func ExampleRules() {
+	fmt.Println(midtool.Rules()[:3], len(midtool.Rules()))
+	// Output:
+	// [invalid_utf8 name bad_schema] 20
 }

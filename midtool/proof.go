@@ -100,7 +100,7 @@ func (v *validator) count(r Role) int {
 }
 
 func (v *validator) multiTurn() {
-	var past, last scene // the turns that are over, and the last message of a user
+	past, last := &v.spare[0], &v.spare[1] // the turns that are over, and the last message of a user
 	var results []jsonval.Value
 	turns, called, recalled := 0, false, false
 	next := 0
@@ -114,7 +114,7 @@ func (v *validator) multiTurn() {
 				past.answer(r)
 			}
 			results, called = results[:0], false
-			last = scene{}
+			*last = last.again()
 			last.say(m.Content)
 		}
 		for range m.Calls {
@@ -195,7 +195,7 @@ func at(n *jsonval.Value, pointer string) *jsonval.Value {
 }
 
 func (v *validator) missingInfo() {
-	var before, given scene // all that comes before the second message of a user, and that message
+	before, given := &v.spare[0], &v.spare[1] // all that comes before the second message of a user, and that message
 	messages := v.sample.Messages
 	second, users, asked := -1, 0, false
 	for i := range messages {
@@ -229,7 +229,7 @@ func (v *validator) missingInfo() {
 	}
 	if p := v.sample.Plan; p != nil && len(p.Withheld) > 0 {
 		for _, pointer := range p.Withheld {
-			if fault := v.recoverable(c, pointer, &before, &given); fault != "" {
+			if fault := v.recoverable(c, pointer, before, given); fault != "" {
 				v.unproven(c.path()+"/arguments"+pointer, "%s", fault)
 			}
 		}
@@ -240,7 +240,7 @@ func (v *validator) missingInfo() {
 		return
 	}
 	if !slices.ContainsFunc(s.Required, func(name string) bool {
-		return v.recoverable(c, "/"+jsonval.PointerEscape(name), &before, &given) == ""
+		return v.recoverable(c, "/"+jsonval.PointerEscape(name), before, given) == ""
 	}) {
 		v.unproven(c.path()+"/arguments", "each required argument could be known before the second request")
 	}

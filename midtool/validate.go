@@ -98,6 +98,7 @@ type validator struct {
 	calls   []call         // of all messages, in order
 	ids     map[string]bool
 	scene   scene
+	spare   [2]scene         // for proofs
 	answers map[string]*call // last calls with a result by name and arguments
 	epoch   int              // number of calls so far that may have changed something
 
@@ -159,7 +160,7 @@ const maxKept = 512
 func (v *validator) start(c *Checker, s *Sample) {
 	old := *v // as done has left it
 	*v = validator{checker: c, sample: s, tools: old.tools, ids: old.ids, answers: old.answers,
-		scene: old.scene, words: old.words, offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
+		scene: old.scene, spare: old.spare, words: old.words, offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
 	if v.tools == nil || len(v.tools) > maxKept {
 		v.tools = make(map[string]int)
 	}
@@ -177,6 +178,7 @@ func (v *validator) start(c *Checker, s *Sample) {
 // done lets go of the sample, and of buffers that a large one needed.
 func (v *validator) done() {
 	v.sample, v.found, v.scene = nil, nil, v.scene.again()
+	v.spare = [2]scene{v.spare[0].again(), v.spare[1].again()}
 	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept || cap(v.words.Words) > maxKept || cap(v.buf) > 1024*maxKept {
 		*v = validator{}
 		return

@@ -49,7 +49,8 @@ func (d *draft) build(ctx context.Context) (miss, error) {
 	d.values.Start(d.g.opts.Seed, "values", d.key...)
 	d.wording.Start(d.g.opts.Seed, "words", d.key...)
 	d.words.Begin(&d.wording)
-	d.sample = midtool.Sample{ID: d.id(), Family: d.family, Source: "native", Generator: "template", Plan: &midtool.Plan{}}
+	d.sample = midtool.Sample{ID: d.id(), Family: d.family, Source: "native", Generator: "template", Plan: &midtool.Plan{},
+		Messages: make([]midtool.Message, 0, 4)} // of most samples
 	switch d.family {
 	case midtool.Parallel:
 		return d.parallel(ctx)
@@ -121,10 +122,10 @@ func (d *draft) step(t *tool, optional float64, fixed ...jsonval.Member) (*step,
 	}
 	s := &step{tool: t, args: args, task: wording.Task{Tool: t.about}}
 	if len(args.Members) > 0 {
-		leaves := schema.LeavesOf(t.schema, &s.args, "", nil)
-		s.task.Slots = make([]wording.Slot, len(leaves))
-		for i := range leaves {
-			s.task.Slots[i].Leaf = leaves[i]
+		d.leaves = schema.AppendLeaves(d.leaves[:0], t.schema, &s.args)
+		s.task.Slots = make([]wording.Slot, len(d.leaves))
+		for i := range d.leaves {
+			s.task.Slots[i].Leaf = d.leaves[i]
 		}
 	}
 	return s, true

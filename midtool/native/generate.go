@@ -13,9 +13,9 @@ import (
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 	"github.com/throughline-go/throughline/midtool/internal/teach"
 	"github.com/throughline-go/throughline/midtool/internal/wording"
-	"github.com/throughline-go/throughline/midtool/simulate"
 )
 
 // Generate makes samples of all families from tools, which need not be normalized. For each planned sample the calls
@@ -92,32 +92,44 @@ func (g *generator) run(ctx context.Context, items []item) error {
 	workers := make([]*worker, g.opts.Workers)
 	for i := range workers {
 		workers[i] = &worker{g: g, check: midtool.Checker{MaxTokens: g.opts.MaxTokens}}
-		switch opts := &g.opts; opts.Executor.(type) {
-		case *simulate.World, *simulate.Schema:
-			workers[i].check.Replay = opts.Executor
+		if g.opts.Replay {
+			workers[i].check.Replay = g.opts.Executor
 		}
 	}
-	for done := 0; done < len(items); {
-		batch := items[done:min(len(items), done+batchSize*len(workers))]
-		made := make([]outcome, len(batch))
-		var wg sync.WaitGroup
+	inner, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait() // where the samples are no longer wanted
+	defer cancel()
+	size := batchSize * len(workers)
+	begin := func(from int, made []outcome) []outcome {
+		batch := items[from:min(len(items), from+size)]
+		made = slices.Grow(made[:0], len(batch))[:len(batch)]
 		for k, w := range workers {
 			wg.Go(func() {
 				// Worker k takes every n-th item: neighbors are alike, and so is their cost.
 				for i := k; i < len(batch); i += len(workers) {
-					if made[i] = w.make(ctx, batch[i]); made[i].err != nil {
+					if made[i] = w.make(inner, batch[i]); made[i].err != nil {
 						return
 					}
 				}
 			})
 		}
+		return made
+	}
+	var before []outcome // those that are handed out while the next batch is made
+	next := begin(0, nil)
+	for done := 0; done < len(items); {
 		wg.Wait()
-		for i := range made {
-			if err := g.take(&made[i]); err != nil {
+		before, next = next, before
+		if from := done + len(before); from < len(items) {
+			next = begin(from, next)
+		}
+		for i := range before {
+			if err := g.take(&before[i]); err != nil {
 				return err
 			}
 		}
-		done += len(batch)
+		done += len(before)
 		if g.opts.Progress != nil {
 			g.opts.Progress(done, len(items))
 		}
@@ -169,6 +181,7 @@ type worker struct {
 	// Of the draft at hand, in the room of the one before.
 	values, wording, offering draw.Draws // of tools and arguments, of words, of offered tools
 	words                     wording.Writer
+	leaves                    []schema.Leaf
 }
 
 // tries is how often a sample is begun anew, with choices of its own, before it is dropped.

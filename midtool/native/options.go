@@ -36,7 +36,7 @@ type Options struct {
 	// arguments that exist. The answers of package simulate are executed once more for every sample, those of a caller's own
 	// with Replay alone, for its world may change. A panic in it ends the process.
 	Executor midtool.Executor
-	Replay   bool
+	Replay   bool // the answers of Executor must be the same a second time, in a session of their own
 
 	// Teacher rewrites the words of samples; nil leaves them to the templates. What it writes passes the same checks. The
 	// calls, the results and the plan stay.
@@ -128,8 +128,11 @@ func (o *Options) withDefaults() (Options, error) {
 	if len(errs) > 0 {
 		return d, errors.Join(errs...)
 	}
-	if d.Executor == nil {
-		d.Executor = simulate.NewWorld(d.Seed)
+	switch d.Executor.(type) {
+	case nil:
+		d.Executor, d.Replay = simulate.NewWorld(d.Seed), true
+	case *simulate.World, *simulate.Schema:
+		d.Replay = true
 	}
 	return d, nil
 }

@@ -1,18 +1,3 @@
-// Package traces filters conversations that agents had into samples: they pass the same checks as made ones.
-//
-// MidTool (arXiv:2608.20314) is not known to import conversations; to do so, and how, is ours.
-//
-// # What traces fail on
-//
-// Conversations of real agents were not made to be checked. Three rules reject most of them, and can be left out by
-// [Options] Skip where that is wanted:
-//
-//   - leak: the user names the tool, or writes two words or no full stop at the end. Without this rule a model may learn to
-//     wait for the tool's name.
-//   - ungrounded: an argument is in no message, result or schema, for the agent knew it (a ticker, a country code, today's
-//     date) or made it up. Without this rule a model may learn to make arguments up.
-//   - turn_order: the conversation ends with a call or its result, for it was cut. That one is better not left out: the last
-//     call has no answer then.
 package traces
 
 import (
@@ -31,7 +16,7 @@ import (
 // Options adjusts [Import]. A nil *Options equals &Options{}.
 type Options struct {
 	Source    string                     // tag of the samples, in place of their own; empty means "import"
-	License   string                     // SPDX identifier of the conversations, and of tools in them that state none; empty means not stated
+	License   string                     // of conversations, and of tools that state none, spelled as by Normalize; empty means not stated
 	Licenses  []string                   // allow-list; nil means [midtool.DefaultLicenses]
 	Own       bool                       // conversations and tools that state no license are the caller's own and pass
 	Skip      []string                   // rules of [midtool.Validate] that are not checked; nil means none
@@ -52,6 +37,11 @@ func (o *Options) withDefaults() (Options, error) {
 			return d, fmt.Errorf("traces: Options.Skip: no rule %q", rule)
 		}
 	}
+	license, err := midtool.Normalize(midtool.Tool{Name: "license", License: d.License}) // the one place that spells licenses
+	if err != nil {
+		return d, fmt.Errorf("traces: Options.License %q: %w", d.License, err)
+	}
+	d.License = license.License
 	d.Source = cmp.Or(d.Source, "import")
 	if d.Licenses == nil {
 		d.Licenses = midtool.DefaultLicenses()
@@ -65,23 +55,27 @@ func (o *Options) withDefaults() (Options, error) {
 //     exportable, one to one, also in calls and results; the old one is the tool's Original. Calls without an ID, or with one
 //     that was there before, get call_0001 and so on by their number in the sample; results without a call's ID answer the
 //     calls of their turn in order.
-//   - A conversation without an ID gets Source and its number among all, from 1: "import/7".
+//   - A conversation without an ID gets Source and its number among all, from 1: "import/7". If an earlier one has that ID,
+//     it gets _2, _3, ... behind it.
 //   - Messages of calls that break their schema or are not grounded, and that were all answered by errors, are marked
 //     Untrained: a mistake that is shown and not learned.
-//   - Family is kept if the conversation states a known one. Else it is the first of recovery, parallel, sequential,
+//   - Family is kept if the conversation states a known one; where its proof fails, the conversation is rejected. That of
+//     irrelevance and of no_call asks for no calls alone: whether the assistant declines in its words is not looked at, so a
+//     stated irrelevance is taken on trust. Else Family is the first of recovery, parallel, sequential,
 //     multi_turn and single whose proof in [midtool.Checker] holds, no_call without calls, and empty if none holds, which says
 //     nothing against the sample. Ability follows from it: composition for sequential and multi_turn, recovery for recovery,
 //     else grounding, or affordance where there are no arguments; empty where there are no tools either. A single call
 //     with an argument and two or more other tools teaches affordance besides.
 //   - Evidence is found anew, whatever the conversation states.
 //
-// What cannot be used is in Rejected, with ID, place and reason: those of Normalize; name (a tool is offered twice); license,
-// if that of the conversation or of a tool is not allowed; duplicate, with the ID of the kept sample that has the same
-// offered tools, calls and requests in Detail; or the first rule of Validate that is broken and not skipped. So the
-// conversations are Kept and len(Rejected) together. Tools counts the distinct tools seen that can be normalized.
+// What cannot be used is in Rejected, with ID, place and reason: duplicate_id, if an earlier conversation, kept or not, has
+// the ID, with the number of that one in Detail; those of Normalize; name (a tool is offered twice); license, if that of the
+// conversation or of a tool is not allowed; duplicate, with the ID of the kept sample that has the same offered tools, calls
+// and requests in Detail; or the first rule of Validate that is broken and not skipped. So the conversations are Kept and
+// len(Rejected) together. Tools counts the distinct tools seen that can be normalized.
 //
 // The error is that of ctx, of samples or of Emit, or names a bad option; the corpus is then nil. Time grows linearly with the
-// input; memory with the samples, if they are collected, else by some 100 bytes for each. Import is deterministic.
+// input; memory with the samples, if they are collected, else by some 100 bytes and the ID for each. Import is deterministic.
 func Import(ctx context.Context, samples iter.Seq2[midtool.Sample, error], o *Options) (*midtool.Corpus, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -98,6 +92,7 @@ func Import(ctx context.Context, samples iter.Seq2[midtool.Sample, error], o *Op
 		check: midtool.Checker{MaxTokens: opts.MaxTokens},
 		kept:  make(map[[sha256.Size]byte]string),
 		ids:   make(map[string]bool),
+		named: make(map[string]int),
 	}
 	n := 0
 	for s, err := range samples {
@@ -109,9 +104,11 @@ func Import(ctx context.Context, samples iter.Seq2[midtool.Sample, error], o *Op
 		}
 		n++
 		s = clone(s)
-		s.ID = cmp.Or(s.ID, opts.Source+"/"+strconv.Itoa(n))
 		s.Source = opts.Source
-		rejected, err := im.add(ctx, &s)
+		rejected := im.identify(&s, n)
+		if rejected == nil {
+			rejected, err = im.add(ctx, &s)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +127,24 @@ type importer struct {
 	known  cache
 	kept   map[[sha256.Size]byte]string // IDs by content
 	ids    map[string]bool              // of tools
+	named  map[string]int               // numbers of the conversations by ID
 	corpus midtool.Corpus
+}
+
+// identify gives the n-th conversation an ID if it has none, and rejects one that an earlier conversation has.
+func (im *importer) identify(s *midtool.Sample, n int) *midtool.Rejection {
+	if s.ID == "" {
+		base := im.opts.Source + "/" + strconv.Itoa(n)
+		s.ID = base
+		for k := 2; im.named[s.ID] != 0; k++ {
+			s.ID = base + "_" + strconv.Itoa(k)
+		}
+	}
+	if first := im.named[s.ID]; first != 0 {
+		return &midtool.Rejection{Path: "/id", Reason: "duplicate_id", Detail: "the ID of conversation " + strconv.Itoa(first)}
+	}
+	im.named[s.ID] = n
+	return nil
 }
 
 // add keeps a sample or says why not.

@@ -302,6 +302,66 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
+// Each conversation has an ID of its own, whether it came with one or not.
+func TestIDs(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		ids    []string
+		kept   []string
+		lost   []string // ID and conversation that has it
+		reason string
+	}{
+		{"given", []string{"a", "b"}, []string{"a", "b"}, nil, "all differ"},
+		{"made", []string{"", ""}, []string{"import/1", "import/2"}, nil, "all are made"},
+		{"twice", []string{"a", "b", "a", "a"}, []string{"a", "b"}, []string{"a 1", "a 1"}, "the first one has it"},
+		{"made later", []string{"import/2", ""}, []string{"import/2", "import/2_2"}, nil, "a made one gives way"},
+		{"made much later", []string{"import/3_2", "import/3", ""}, []string{"import/3_2", "import/3", "import/3_3"}, nil, "twice"},
+		{"made before", []string{"", "import/1"}, []string{"import/1"}, []string{"import/1 1"}, "it is out already"},
+		{"of a rejected one", []string{"cut", "cut"}, nil, []string{"cut turn_order", "cut 1"}, "IDs of rejections differ too"},
+	} {
+		var samples []midtool.Sample
+		for k, id := range tt.ids {
+			s := conversation(user(fmt.Sprintf("Do you like %d lamps?", k)), say("I have no taste."))
+			if s.ID = id; id == "cut" && k == 0 {
+				s.Messages = s.Messages[:1]
+			}
+			samples = append(samples, s)
+		}
+		c := importAll(t, own, samples...)
+		var kept, lost []string
+		for _, s := range c.Samples {
+			kept = append(kept, s.ID)
+		}
+		for _, r := range c.Rejected {
+			if r.Reason != "duplicate_id" {
+				lost = append(lost, r.Sample+" "+r.Reason)
+			} else if number, ok := strings.CutPrefix(r.Detail, "the ID of conversation "); ok && r.Path == "/id" {
+				lost = append(lost, r.Sample+" "+number)
+			}
+		}
+		if !slices.Equal(kept, tt.kept) || !slices.Equal(lost, tt.lost) || tt.reason == "" {
+			t.Errorf("%s: kept %q, lost %q, want %q, %q (%s)", tt.name, kept, lost, tt.kept, tt.lost, tt.reason)
+		}
+	}
+}
+
+// A license is spelled as those of tools are.
+func TestLicenseSpelling(t *testing.T) {
+	s := conversation(user("Do you like lamps?"), say("I have no taste."))
+	for _, license := range []string{"MIT", " the MIT License\n", "apache 2.0"} {
+		c := importAll(t, &Options{License: license}, s)
+		if c.Kept != 1 || !slices.Contains(midtool.DefaultLicenses(), c.Samples[0].Tools[0].License) {
+			t.Errorf("%q: %v", license, c.Rejected)
+		}
+	}
+	if c := importAll(t, &Options{License: "GPL"}, s); c.Kept != 0 || c.Rejected[0].Reason != "license" {
+		t.Errorf("GPL: %v", c.Rejected)
+	}
+	if c, err := Import(context.Background(), all(s), &Options{License: "\xff"}); c != nil || err == nil || !strings.Contains(err.Error(), `"\xff"`) {
+		t.Errorf("no text: %v, %v", c, err)
+	}
+}
+
 // A conversation that states its family is held to it.
 func TestStatedFamily(t *testing.T) {
 	s := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20."))
@@ -312,6 +372,10 @@ func TestStatedFamily(t *testing.T) {
 	s.Family, s.Ability = midtool.NoCall, ""
 	if c := importAll(t, own, s); c.Kept != 0 || c.Rejected[0].Reason != "proof" {
 		t.Errorf("a call in no_call: %v", c.Rejected)
+	}
+	s.Family = midtool.Irrelevance
+	if c := importAll(t, own, s); c.Kept != 0 || c.Rejected[0].Reason != "proof" {
+		t.Errorf("a call in irrelevance: %v", c.Rejected)
 	}
 	s.Family = midtool.Single
 	if c := importAll(t, own, s); c.Kept != 1 || c.Samples[0].Ability != midtool.Grounding {

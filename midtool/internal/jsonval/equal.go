@@ -37,7 +37,10 @@ func Rational(text string) *big.Rat {
 }
 
 // EqualForm is equal for values that JSON Schema calls equal: the canonical form with 1.0 written as 1.
-func EqualForm(n *Value) string { return string(AppendEqualForm(nil, n)) }
+func EqualForm(n *Value) string {
+	var room [128]byte
+	return string(AppendEqualForm(room[:0], n))
+}
 
 // AppendEqualForm writes the [EqualForm] of n after dst.
 func AppendEqualForm(dst []byte, n *Value) []byte {

@@ -1,3 +1,5 @@
+// Package jsonval reads and writes JSON values that keep what encoding/json loses: the order of keys and the exact form of
+// numbers.
 package jsonval
 
 import (
@@ -572,24 +574,42 @@ func (n *Value) Append(dst []byte, f Form) []byte {
 		}
 		return append(dst, ']')
 	case Object:
-		members := n.Members
-		if byKey := func(a, b Member) int { return cmp.Compare(a.Key, b.Key) }; f == Canonical && !slices.IsSortedFunc(members, byKey) {
-			members = slices.Clone(members)
-			slices.SortFunc(members, byKey)
+		byKey := func(a, b Member) int { return cmp.Compare(a.Key, b.Key) }
+		if f == Canonical && !slices.IsSortedFunc(n.Members, byKey) {
+			return n.appendSorted(dst)
 		}
 		dst = append(dst, '{')
-		for i := range members {
+		for i := range n.Members {
 			if i > 0 {
 				dst = append(dst, comma...)
 			}
-			dst = AppendString(dst, members[i].Key)
+			dst = AppendString(dst, n.Members[i].Key)
 			dst = append(dst, colon...)
-			dst = members[i].Value.Append(dst, f)
+			dst = n.Members[i].Value.Append(dst, f)
 		}
 		return append(dst, '}')
 	default:
 		return append(dst, n.Text...)
 	}
+}
+
+// appendSorted writes an object in the canonical form.
+func (n *Value) appendSorted(dst []byte) []byte {
+	var room [16]int
+	order := room[:0]
+	for i := range n.Members {
+		order = append(order, i)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(n.Members[a].Key, n.Members[b].Key) })
+	dst = append(dst, '{')
+	for i, at := range order {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendString(dst, n.Members[at].Key), ':')
+		dst = n.Members[at].Value.Append(dst, Canonical)
+	}
+	return append(dst, '}')
 }
 
 // AppendString writes a JSON string after dst.

@@ -20,6 +20,11 @@ func LeavesOf(s *Schema, v *jsonval.Value, path string, keys []string) []Leaf {
 	return appendLeaves(make([]Leaf, 0, max(1, len(v.Members), len(v.List))), s, v, path, keys)
 }
 
+// AppendLeaves adds the [LeavesOf] of all arguments of a call.
+func AppendLeaves(dst []Leaf, s *Schema, args *jsonval.Value) []Leaf {
+	return appendLeaves(dst, s, args, "", nil)
+}
+
 func appendLeaves(out []Leaf, s *Schema, v *jsonval.Value, path string, keys []string) []Leaf {
 	switch {
 	case v.Kind == jsonval.Object && len(v.Members) > 0:

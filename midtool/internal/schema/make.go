@@ -421,6 +421,7 @@ var (
 	}()
 )
 
+// LastWord is the last word of a name in lower case; empty if it has none.
 func LastWord(name string) string {
 	var room [8]string
 	w := names.AppendWords(room[:0], name)

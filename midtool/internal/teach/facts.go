@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -54,7 +56,7 @@ func unfounded(s *midtool.Sample, texts []int) []midtool.Violation {
 func appendFacts(dst []string, v *jsonval.Value, known map[string]bool) []string {
 	switch v.Kind {
 	case jsonval.String, jsonval.Number:
-		if text := strings.TrimSpace(v.Text); text != "" && len(text) < longFact {
+		if text := strings.TrimSpace(v.Text); strings.ContainsFunc(text, isWord) && len(text) < longFact {
 			dst = append(dst, text)
 		}
 	case jsonval.List:
@@ -72,7 +74,64 @@ func appendFacts(dst []string, v *jsonval.Value, known map[string]bool) []string
 
 func says(text string, facts []string) bool {
 	text = strings.ToLower(text)
-	return slices.ContainsFunc(facts, func(f string) bool { return strings.Contains(text, strings.ToLower(f)) })
+	return slices.ContainsFunc(facts, func(f string) bool { return containsWhole(text, strings.ToLower(f)) })
+}
+
+// containsWhole finds a fact that is no part of a longer word or number: "ok" is not in "broken", nor 7.5 in 17.5 or 7.51.
+func containsWhole(text, fact string) bool {
+	for at := 0; at < len(text); {
+		k := strings.Index(text[at:], fact)
+		if k < 0 {
+			return false
+		}
+		at += k
+		if !joinedBefore(text[:at], fact) && !joinedAfter(text[at+len(fact):], fact) {
+			return true
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return false
+}
+
+// joinedBefore says whether what stands before a fact makes it the end of something longer.
+func joinedBefore(before, fact string) bool {
+	first, _ := utf8.DecodeRuneInString(fact)
+	r, size := utf8.DecodeLastRuneInString(before)
+	if unicode.IsDigit(first) && isSeparator(r) {
+		r, _ = utf8.DecodeLastRuneInString(before[:len(before)-size])
+		return unicode.IsDigit(r)
+	}
+	return joins(first, r)
+}
+
+// joinedAfter says whether what stands after a fact makes it the start of something longer.
+func joinedAfter(after, fact string) bool {
+	last, _ := utf8.DecodeLastRuneInString(fact)
+	r, size := utf8.DecodeRuneInString(after)
+	if unicode.IsDigit(last) && isSeparator(r) {
+		r, _ = utf8.DecodeRuneInString(after[size:])
+		return unicode.IsDigit(r)
+	}
+	return joins(last, r)
+}
+
+// joins says whether the edge of a fact and what stands next to it are of one word or one number. A unit may follow a
+// number (7km), and some scripts put no spaces between words.
+func joins(edge, next rune) bool {
+	switch {
+	case !isWord(edge) || !isWord(next) || isUnspaced(edge) || isUnspaced(next):
+		return false
+	case unicode.IsDigit(edge):
+		return unicode.IsDigit(next)
+	}
+	return true
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func isUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // learn adds the numbers of a text.

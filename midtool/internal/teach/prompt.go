@@ -75,17 +75,18 @@ func oneLine(s string) string {
 // tasks say what a sample of a family is about.
 var tasks = map[midtool.Family]string{
 	midtool.Single:          "The user wants one thing, which takes one call.",
-	midtool.Parallel:        "The user wants several things at once, none of which needs another; the assistant calls for all of them in one turn.",
+	midtool.Parallel:        "The user wants several things at once, none of which needs another; the assistant calls for them in one turn.",
 	midtool.Sequential:      "The user makes one request that takes several calls, later ones with what earlier ones returned.",
 	midtool.MultiTurn:       "The user makes several requests, later ones building on what came before.",
 	midtool.MissingInfo:     "The request leaves out what the call needs. The assistant asks for it, the user supplies it, the assistant calls.",
-	midtool.MissingFunction: "No tool at hand does what the user wants, and the assistant says so. More tools are offered, and it calls.",
+	midtool.MissingFunction: "No tool at hand does what the user wants, and the assistant says so. More are offered, and it calls.",
 	midtool.Irrelevance:     "The user wants what no tool can do. The assistant says what is lacking and makes no call.",
 	midtool.Recovery:        "A call fails. The assistant repairs it, tries again, or reports the failure.",
 	midtool.NoCall:          "The assistant answers without a call.",
 }
 
-const rules = `- Write as people do, each message anew: other words than those in place, the same meaning.
+const rules = `- Write English.
+- Write as people do, each message anew: other words than those in place, the same meaning.
 - Values keep their exact form: names, numbers, dates, codes.
 - A user never says the name of a tool or its group, in any spelling, and says nothing that only a result can tell.
 - A user message has 3 to 400 words, ends with ".", "?" or "!", and has no placeholders in braces.
@@ -107,7 +108,8 @@ func newPrompt(s *midtool.Sample) *prompt {
 	}
 	b.WriteString("\n\nTools, one JSON object a line:\n")
 	tools(&b, s.Tools)
-	b.WriteString("\nConversation, one JSON object a line; \"write\" marks the messages to be written, with the words in place now:\n")
+	b.WriteString("\nConversation, one JSON object a line; \"write\" marks the messages to be written, " +
+		"with the words in place now:\n")
 	for i := range s.Messages {
 		message(&b, i, &s.Messages[i], slices.Contains(p.texts, i))
 	}
@@ -284,8 +286,8 @@ func (d *duties) assistant(i int) string {
 	if len(s.Messages[i].Calls) > 0 {
 		return "Says in short what its calls are for, before their results are known."
 	}
-	if i == d.question {
-		return "Asks for " + d.asked + ", says no value for it, and makes no call."
+	if d.asks(i) {
+		return "Asks for " + d.asked + " in a sentence that ends with a question mark, says no value for it, and makes no call."
 	}
 	if i > 0 && s.Messages[i-1].Role == midtool.RoleTool {
 		v, err := jsonval.Parse([]byte(s.Messages[i-1].Content))
@@ -294,9 +296,21 @@ func (d *duties) assistant(i int) string {
 		}
 		return "Answers the request from the results, with at least one of their values word for word."
 	}
-	offered := func(m midtool.Message) bool { return len(m.Offers) > 0 }
-	if s.Family == midtool.Irrelevance || s.Family == midtool.MissingFunction && slices.ContainsFunc(s.Messages[i:], offered) {
-		return "Says that no tool it has does this and what is lacking, and makes no call."
+	if d.refuses(i) {
+		return "Says that no tool it has does this and what is lacking, with a plain negation (no, not, none, cannot), and makes no call."
 	}
 	return "Says what the words in place say, without a call."
+}
+
+// asks says whether an assistant's message is the question for what was withheld.
+func (d *duties) asks(i int) bool { return i == d.question && len(d.sample.Messages[i].Calls) == 0 }
+
+// refuses says whether an assistant's message has to tell that no tool at hand does what the user wants.
+func (d *duties) refuses(i int) bool {
+	s := d.sample
+	if len(s.Messages[i].Calls) > 0 || i > 0 && s.Messages[i-1].Role == midtool.RoleTool || d.asks(i) {
+		return false
+	}
+	offered := func(m midtool.Message) bool { return len(m.Offers) > 0 }
+	return s.Family == midtool.Irrelevance || s.Family == midtool.MissingFunction && slices.ContainsFunc(s.Messages[i:], offered)
 }

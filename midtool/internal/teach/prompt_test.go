@@ -40,7 +40,8 @@ Answer with one JSON object of this form and with nothing around it, each of the
 	if diff := cmp.Diff(want, p.text()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	p.reject("no\nidea\xff", []midtool.Violation{{Rule: "leak", Path: "/messages/0/content", Detail: "two\nlines"}, {Rule: "unsaid", Path: "/x", Detail: "y"}})
+	p.reject("no\nidea\xff", []midtool.Violation{{Rule: "leak", Path: "/messages/0/content", Detail: "two\nlines"},
+		{Rule: "unsaid", Path: "/x", Detail: "y"}})
 	const after = `
 Answers rejected so far: 1. The last one, as a JSON string:
 "no\nidea` + "\uFFFD" + `"
@@ -87,8 +88,9 @@ func TestDutiesMissingInfo(t *testing.T) {
 		Plan: &midtool.Plan{Calls: []midtool.Call{call}, Withheld: []string{"/guests"}},
 	}
 	want := []string{
-		`- Message 1, the user: Asks for what the words in place ask for. Says word for word: "Ada" (who na/me). Neither says nor hints at: "4" (guests).`,
-		`- Message 2, the assistant: Asks for guests, says no value for it, and makes no call.`,
+		`- Message 1, the user: Asks for what the words in place ask for. Says word for word: "Ada" (who na/me).` +
+			` Neither says nor hints at: "4" (guests).`,
+		`- Message 2, the assistant: Asks for guests in a sentence that ends with a question mark, says no value for it, and makes no call.`,
 		`- Message 3, the user: Answers the question. Says word for word: "4" (guests).`,
 		`- Message 4, the assistant: Says in short what its calls are for, before their results are known.`,
 		`- Message 6, the assistant: Says that it did not work, with the message of the error word for word.`,
@@ -116,7 +118,8 @@ func TestDutiesMissingFunction(t *testing.T) {
 	}
 	want := []string{
 		`- Message 0, the user: Asks for what the words in place ask for.`,
-		`- Message 1, the assistant: Says that no tool it has does this and what is lacking, and makes no call.`,
+		`- Message 1, the assistant: Says that no tool it has does this and what is lacking, ` +
+			`with a plain negation (no, not, none, cannot), and makes no call.`,
 		`- Message 5, the assistant: Answers the request from the results, with at least one of their values word for word.`,
 		`- Message 6, the user: Goes on from what came before, with what the words in place say.`,
 		`- Message 7, the assistant: Says what the words in place say, without a call.`,

@@ -4,6 +4,9 @@
 // user's and the assistant's messages in one strict JSON object. It never changes a tool, a call, a result or the plan. What
 // it writes passes the same checks as every other sample, goes back to it with what is wrong, or is dropped with the reason
 // (prompt, form of the answer and checks are ours).
+//
+// The words are to be English: the prompt asks for it, and a refusal is known by English words. Whether a text is true in all
+// it says no check can tell; a text that denies one thing and makes up another passes.
 package teach
 
 import (
@@ -35,9 +38,11 @@ const maxAnswer = 1 << 20
 //   - bad_answer: it is not the object asked for, with the place in the answer: text around it (one fence of three backticks
 //     is taken off), another key, an index that is missing, unknown or given twice, a value of another kind, a blank or
 //     damaged content, more than 1 MiB;
-//   - no_fact: an answer after results repeats none of their values;
+//   - no_fact: an answer after results repeats none of their values as a whole word or number;
 //   - new_number: an assistant's text has a number that nothing before it has;
 //   - unsaid: words no longer carry an argument that they carried before;
+//   - no_question: the message that asks for what was withheld has no question mark;
+//   - no_refusal: the message that says that no tool fits has no word that denies, such as no, not, none or cannot;
 //   - the rules that check reports;
 //   - teacher: there is none, for Generate failed. It is asked the same again.
 //
@@ -90,7 +95,7 @@ func attempt(s *midtool.Sample, texts []int, answer string, check Check) (midtoo
 	if err != nil {
 		return midtool.Sample{}, nil, err
 	}
-	found = slices.Concat(found, unfounded(&out, texts), unsaid(s, &out))
+	found = slices.Concat(found, unfounded(&out, texts), unsaid(s, &out), unspoken(&out, texts))
 	return out, found, nil
 }
 
