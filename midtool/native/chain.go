@@ -8,6 +8,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/names"
+	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
 // chainLengths are the percents of chains of 2, 3, 4 and 5 calls (ours).
@@ -62,13 +63,12 @@ func (d *draft) run(ctx context.Context, chain []link) ([]*step, miss, error) {
 	var steps []*step
 	for i, l := range chain {
 		var fixed []jsonval.Member
-		field := ""
+		var fed product
 		if i > 0 {
-			var v *jsonval.Value
-			if v, field = produced(&steps[i-1].answer, l); v == nil {
+			if fed = produced(&steps[i-1].answer, l); fed.value == nil {
 				break
 			}
-			fixed = []jsonval.Member{jsonval.Pair(l.param, *v)}
+			fixed = []jsonval.Member{jsonval.Pair(l.param, *fed.value)}
 		}
 		s, m, err := d.made(ctx, l.to, fixed...)
 		if err != nil {
@@ -82,7 +82,7 @@ func (d *draft) run(ctx context.Context, chain []link) ([]*step, miss, error) {
 		}
 		for j := range s.task.Slots {
 			if slot := &s.task.Slots[j]; i > 0 && len(slot.Keys) == 1 && slot.Keys[0] == l.param {
-				slot.From, slot.Field = i, field
+				slot.From, slot.Field, slot.First = i, fed.field, fed.first
 			}
 		}
 		steps = append(steps, s)
@@ -93,47 +93,50 @@ func (d *draft) run(ctx context.Context, chain []link) ([]*step, miss, error) {
 	return steps, miss{}, nil
 }
 
-// produced finds in an answer the value that feeds a parameter, and the name of its field: the field of the edge, one
-// with the words of the parameter, or else the id of the answer or of its first item.
-func produced(answer *jsonval.Value, l link) (*jsonval.Value, string) {
-	objects := []*jsonval.Value{answer}
-	for i := range answer.Members {
-		if v := &answer.Members[i].Value; v.Kind == jsonval.List && len(v.List) > 0 {
-			objects = append(objects, &v.List[0])
+// A product is a value in an answer that feeds a parameter.
+type product struct {
+	value *jsonval.Value
+	field string
+	first bool // of several
+}
+
+// produced finds what feeds a parameter: the field of the edge, one with the words of the parameter, or else the id of the
+// answer or of its first item. The value is nil if there is none.
+func produced(answer *jsonval.Value, l link) product {
+	type place struct {
+		at    *jsonval.Value
+		first bool
+	}
+	var places []place
+	add := func(v *jsonval.Value) {
+		if v.Kind == jsonval.List && len(v.List) > 0 {
+			places = append(places, place{&v.List[0], len(v.List) > 1})
 		} else if v.Kind == jsonval.Object {
-			objects = append(objects, v)
+			places = append(places, place{v, false})
 		}
 	}
-	if answer.Kind == jsonval.List && len(answer.List) > 0 {
-		objects = append(objects, &answer.List[0])
+	add(answer)
+	for i := range answer.Members {
+		add(&answer.Members[i].Value)
 	}
 	param := names.Words(l.param)
 	for _, fits := range []func(key string) bool{
 		func(key string) bool { return l.field != "" && key == l.field },
 		func(key string) bool { return slices.Equal(names.Words(key), param) },
-		func(key string) bool { return idLike(param) && slices.Equal(names.Words(key), param[len(param)-1:]) },
+		func(key string) bool {
+			return schema.IsIdentifier(param) && slices.Equal(names.Words(key), param[len(param)-1:])
+		},
 	} {
-		for _, o := range objects {
-			for i := range o.Members {
-				m := &o.Members[i]
+		for _, o := range places {
+			for i := range o.at.Members {
+				m := &o.at.Members[i]
 				if fits(m.Key) && (m.Value.Kind == jsonval.String && m.Value.Text != "" || m.Value.Kind == jsonval.Number) {
-					return &m.Value, m.Key
+					return product{&m.Value, m.Key, o.first}
 				}
 			}
 		}
 	}
-	return nil, ""
-}
-
-func idLike(words []string) bool {
-	if len(words) == 0 {
-		return false
-	}
-	switch words[len(words)-1] {
-	case "id", "ids", "uuid", "key", "slug":
-		return true
-	}
-	return false
+	return product{}
 }
 
 // sequential is one request whose calls feed each other, each in a turn of its own.

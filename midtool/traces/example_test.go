@@ -11,10 +11,12 @@ import (
 )
 
 // Two conversations of an agent of one's own: the second one gives the tool away.
-const recorded = `{"messages": [{"role": "user", "content": "What is the weather like in Zürich?"}, {"role": "assistant", "content": null, "tool_calls": [` +
+const recorded = `{"messages": [{"role": "user", "content": "What is the weather like in Zürich?"}, ` +
+	`{"role": "assistant", "content": null, "tool_calls": [` +
 	`{"id": "a1", "type": "function", "function": {"name": "weather.get", "arguments": "{\"city\": \"Zürich\"}"}}]}, ` +
 	`{"role": "tool", "tool_call_id": "a1", "content": "{\"temp\": 7}"}, {"role": "assistant", "content": "It is 7 degrees."}], ` +
-	`"tools": [{"type": "function", "function": {"name": "weather.get", "parameters": {"type": "object", "properties": {"city": {"type": "str"}}}}}]}
+	`"tools": [{"type": "function", "function": {"name": "weather.get", "parameters": ` +
+	`{"type": "object", "properties": {"city": {"type": "str"}}}}}]}
 {"messages": [{"role": "user", "content": "Call weather.get now."}, {"role": "assistant", "content": "For which city?"}], ` +
 	`"tools": [{"type": "function", "function": {"name": "weather.get"}}]}
 `

@@ -60,12 +60,13 @@ func (o *Options) withDefaults() (Options, error) {
 //   - Messages of calls that break their schema or are not grounded, and that were all answered by errors, are marked
 //     Untrained: a mistake that is shown and not learned.
 //   - Family is kept if the conversation states a known one; where its proof fails, the conversation is rejected. That of
-//     irrelevance and of no_call asks for no calls alone: whether the assistant declines in its words is not looked at, so a
-//     stated irrelevance is taken on trust. Else Family is the first of recovery, parallel, sequential,
-//     multi_turn and single whose proof in [midtool.Checker] holds, no_call without calls, and empty if none holds, which says
-//     nothing against the sample. Ability follows from it: composition for sequential and multi_turn, recovery for recovery,
-//     else grounding, or affordance where there are no arguments; empty where there are no tools either. A single call
-//     with an argument and two or more other tools teaches affordance besides.
+//     no_call, and of irrelevance without a Plan, asks for no calls alone: whether the assistant declines is not looked at,
+//     so a stated irrelevance is taken on trust. Else Family is the first of recovery, parallel, sequential, multi_turn and
+//     single whose proof in [midtool.Checker] holds, no_call without calls, and empty if none holds, which says nothing
+//     against the sample.
+//   - Ability follows from the family: composition for sequential and multi_turn, recovery for missing_info, missing_function
+//     and recovery, else grounding, or affordance where there are no arguments; empty where there are no tools either. A
+//     single call with an argument and two or more other tools teaches affordance besides.
 //   - Evidence is found anew, whatever the conversation states.
 //
 // What cannot be used is in Rejected, with ID, place and reason: duplicate_id, if an earlier conversation, kept or not, has

@@ -93,34 +93,44 @@ func TestFamilies(t *testing.T) {
 		ability, second midtool.Ability
 		reason          string
 	}{
-		{"single", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20.")),
+		{"single", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+			say("It costs 20.")),
 			midtool.Single, midtool.Grounding, midtool.Affordance, "one call among four tools"},
-		{"two tools", midtool.Sample{Tools: shop[2:], Messages: []midtool.Message{user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20.")}},
+		{"two tools", midtool.Sample{Tools: shop[2:], Messages: []midtool.Message{user("What does a red lamp cost?"),
+			call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20.")}},
 			midtool.Single, midtool.Grounding, "", "one other tool is no choice"},
 		{"no arguments", conversation(user("Are you there, server?"), call(`ping {}`), result(`"pong"`), say("It said pong.")),
 			midtool.Single, midtool.Affordance, "", "nothing to ground"},
-		{"parallel", conversation(user("What do a red lamp and a blue lamp cost?"), call(`get_price {"item":"red lamp"}`, `get_price {"item":"blue lamp"}`),
+		{"parallel", conversation(user("What do a red lamp and a blue lamp cost?"),
+			call(`get_price {"item":"red lamp"}`, `get_price {"item":"blue lamp"}`),
 			result(`{"price": 20}`), result(`{"price": 21}`), say("They cost 20 and 21.")),
 			midtool.Parallel, midtool.Grounding, "", "two calls in one turn"},
-		{"sequential", conversation(user("What did ada@example.com order so far?"), call(`find_customer {"email":"ada@example.com"}`), result(`{"id": "c-77"}`),
+		{"sequential", conversation(user("What did ada@example.com order so far?"), call(`find_customer {"email":"ada@example.com"}`),
+			result(`{"id": "c-77"}`),
 			call(`list_orders {"customer_id":"c-77"}`), result(`["lamp"]`), say("She ordered a lamp.")),
 			midtool.Sequential, midtool.Composition, "", "the second call takes c-77 from the first result"},
-		{"multi turn", conversation(user("Who is ada@example.com?"), call(`find_customer {"email":"ada@example.com"}`), result(`{"id": "c-77"}`), say("Customer c-77."),
+		{"multi turn", conversation(user("Who is ada@example.com?"), call(`find_customer {"email":"ada@example.com"}`),
+			result(`{"id": "c-77"}`), say("Customer c-77."),
 			user("What did she order?"), call(`list_orders {"customer_id":"c-77"}`), result(`["lamp"]`), say("A lamp.")),
 			midtool.MultiTurn, midtool.Composition, "", "the later request needs the earlier result"},
-		{"unconnected turns", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("20."),
+		{"unconnected turns", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+			say("20."),
 			user("And what does a blue lamp cost?"), call(`get_price {"item":"blue lamp"}`), result(`{"price": 21}`), say("21.")),
 			"", midtool.Grounding, "", "no call needs what came before"},
-		{"unconnected calls", conversation(user("What do a red lamp and a blue lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+		{"unconnected calls", conversation(user("What do a red lamp and a blue lamp cost?"), call(`get_price {"item":"red lamp"}`),
+			result(`{"price": 20}`),
 			call(`get_price {"item":"blue lamp"}`), result(`{"price": 21}`), say("They cost 20 and 21.")),
 			"", midtool.Grounding, "", "one after the other without need"},
 		{"recovery", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"error": "timeout"}`),
 			call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20.")),
 			midtool.Recovery, midtool.Recover, "", "tried again"},
-		{"report", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"error": {"message": "no such item"}}`), say("I got an error: no such item.")),
+		{"report", conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`),
+			result(`{"error": {"message": "no such item"}}`), say("I got an error: no such item.")),
 			midtool.Recovery, midtool.Recover, "", "reported"},
-		{"no call", conversation(user("Do you like lamps?"), say("I have no taste.")), midtool.NoCall, midtool.Affordance, "", "nothing was called"},
-		{"no tools", midtool.Sample{Messages: []midtool.Message{user("Do you like lamps?"), say("I have no taste.")}}, midtool.NoCall, "", "", "nothing to see"},
+		{"no call", conversation(user("Do you like lamps?"), say("I have no taste.")), midtool.NoCall, midtool.Affordance, "",
+			"nothing was called"},
+		{"no tools", midtool.Sample{Messages: []midtool.Message{user("Do you like lamps?"), say("I have no taste.")}}, midtool.NoCall, "", "",
+			"nothing to see"},
 	} {
 		c := importAll(t, own, tt.sample)
 		if tt.reason == "" || len(c.Samples) != 1 {
@@ -135,7 +145,8 @@ func TestFamilies(t *testing.T) {
 
 // A mistake that the tool has answered by an error is shown and not learned; one that it has not is none of ours to keep.
 func TestMistakes(t *testing.T) {
-	bad := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp","count":"many"}`), result(`{"error": "count: want integer"}`),
+	bad := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp","count":"many"}`),
+		result(`{"error": "count: want integer"}`),
 		call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20."))
 	c := importAll(t, own, bad)
 	if len(c.Samples) != 1 {
@@ -150,7 +161,8 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
 	bad.Messages[2] = result(`{"price": 19}`)
-	if c := importAll(t, own, bad); len(c.Rejected) != 1 || c.Rejected[0].Reason != "schema" || c.Rejected[0].Path != "/messages/1/calls/0/arguments/count" {
+	if c := importAll(t, own, bad); len(c.Rejected) != 1 || c.Rejected[0].Reason != "schema" ||
+		c.Rejected[0].Path != "/messages/1/calls/0/arguments/count" {
 		t.Errorf("%+v", c.Rejected)
 	}
 }
@@ -158,7 +170,8 @@ func TestMistakes(t *testing.T) {
 // Traces as agents write them: legacy roles apart, without IDs and names, with names that no API takes.
 func TestNamesAndIDs(t *testing.T) {
 	s := midtool.Sample{
-		Tools: []midtool.Tool{tool("shop.price", `"item":{"type":"string"}`), tool("shop price", `"item":{"type":"string"}`), tool("shop_price", `"item":{"type":"string"}`), tool("größe", ``)},
+		Tools: []midtool.Tool{tool("shop.price", `"item":{"type":"string"}`), tool("shop price", `"item":{"type":"string"}`),
+			tool("shop_price", `"item":{"type":"string"}`), tool("größe", ``)},
 		Messages: []midtool.Message{
 			user("Compare what a red lamp and a blue lamp cost, and the size."),
 			call(`shop.price {"item":"red lamp"}`, `shop price {"item":"blue lamp"}`, `shop_price {"item":"red lamp"}`, `größe {}`),
@@ -178,14 +191,16 @@ func TestNamesAndIDs(t *testing.T) {
 	for _, o := range got.Tools {
 		names, originals = append(names, o.Name), append(originals, o.Original)
 	}
-	if want := []string{"shop.price", "shop price", "", "größe"}; !slices.Equal(originals, want) || names[2] != "shop_price" || names[3] != "gr__e" {
+	if want := []string{"shop.price", "shop price", "", "größe"}; !slices.Equal(originals, want) || names[2] != "shop_price" ||
+		names[3] != "gr__e" {
 		t.Errorf("tools %q from %q", names, originals)
 	}
 	if got := []string{names[0], names[1]}; !slices.Contains(got, "shop_price_2") || !slices.Contains(got, "shop_price_3") {
 		t.Errorf("clashes: %q", got)
 	}
 	calls := got.Messages[1].Calls
-	for k, want := range []struct{ id, name string }{{"call_0001_2", names[0]}, {"call_0001", names[1]}, {"x", "shop_price"}, {"call_0004", "gr__e"}} {
+	for k, want := range []struct{ id, name string }{{"call_0001_2", names[0]}, {"call_0001", names[1]}, {"x", "shop_price"},
+		{"call_0004", "gr__e"}} {
 		if calls[k].ID != want.id || calls[k].Name != want.name {
 			t.Errorf("call %d: %s %s, want %s %s", k, calls[k].ID, calls[k].Name, want.id, want.name)
 		}
@@ -212,7 +227,8 @@ func TestExportableCall(t *testing.T) {
 // Everything that is not kept has a reason, a place and an ID.
 func TestRejections(t *testing.T) {
 	good := func() midtool.Sample {
-		return conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20."))
+		return conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+			say("It costs 20."))
 	}
 	licensed := func(license string) midtool.Sample {
 		s := good()
@@ -231,23 +247,32 @@ func TestRejections(t *testing.T) {
 		detail       string
 		why          string
 	}{
-		{"bad schema", own, func(s *midtool.Sample) { s.Tools = []midtool.Tool{shop[2], {Name: "x", Parameters: []byte(`[`)}} }, "bad_schema", "/tools/1", "", "no schema"},
+		{"bad schema", own, func(s *midtool.Sample) { s.Tools = []midtool.Tool{shop[2], {Name: "x", Parameters: []byte(`[`)}} }, "bad_schema",
+			"/tools/1", "", "no schema"},
 		{"remote", own, func(s *midtool.Sample) {
 			s.Tools = []midtool.Tool{shop[2], tool("x", `"a":{"$ref":"http://example.com/a.json"}`)}
 		}, "remote_ref", "/tools/1", "", "leaves its document"},
-		{"twice", own, func(s *midtool.Sample) { s.Tools = append(slices.Clone(s.Tools), shop[0]) }, "name", "/tools/4/name", `"find_customer" is offered twice`, "whose call?"},
+		{"twice", own, func(s *midtool.Sample) { s.Tools = append(slices.Clone(s.Tools), shop[0]) }, "name", "/tools/4/name",
+			`"find_customer" is offered twice`, "whose call?"},
 		{"license of none", nil, func(s *midtool.Sample) {}, "license", "", "Options.License", "not stated"},
-		{"license of conversation", &Options{License: "GPL-3.0-only"}, func(s *midtool.Sample) {}, "license", "", "GPL-3.0-only", "not on the list"},
-		{"license of tool", &Options{License: "MIT"}, func(s *midtool.Sample) { *s = licensed("GPL-3.0-only") }, "license", "/tools/1/license", "GPL-3.0-only", "all must be allowed"},
-		{"license of tool though own", own, func(s *midtool.Sample) { *s = licensed("GPL-3.0-only") }, "license", "/tools/1/license", "GPL-3.0-only", "what is stated counts"},
+		{"license of conversation", &Options{License: "GPL-3.0-only"}, func(s *midtool.Sample) {}, "license", "", "GPL-3.0-only",
+			"not on the list"},
+		{"license of tool", &Options{License: "MIT"}, func(s *midtool.Sample) { *s = licensed("GPL-3.0-only") }, "license", "/tools/1/license",
+			"GPL-3.0-only", "all must be allowed"},
+		{"license of tool though own", own, func(s *midtool.Sample) { *s = licensed("GPL-3.0-only") }, "license", "/tools/1/license",
+			"GPL-3.0-only", "what is stated counts"},
 		{"license list", &Options{License: "MIT", Licenses: []string{"ISC"}}, func(s *midtool.Sample) {}, "license", "", "MIT", "another list"},
-		{"leak", own, func(s *midtool.Sample) { s.Messages[0] = user("Call get_price for a red lamp.") }, "leak", "/messages/0", "get price", "gives the tool away"},
-		{"ungrounded", own, func(s *midtool.Sample) { s.Messages[0] = user("What does that lamp cost?") }, "ungrounded", "/messages/1/calls/0/arguments/item", "red lamp", "from nowhere"},
+		{"leak", own, func(s *midtool.Sample) { s.Messages[0] = user("Call get_price for a red lamp.") }, "leak", "/messages/0", "get price",
+			"gives the tool away"},
+		{"ungrounded", own, func(s *midtool.Sample) { s.Messages[0] = user("What does that lamp cost?") }, "ungrounded",
+			"/messages/1/calls/0/arguments/item", "red lamp", "from nowhere"},
 		{"cut", own, func(s *midtool.Sample) {
 			s.Messages = append([]midtool.Message{user("And what does a red lamp cost?")}, s.Messages[1:3]...)
 		}, "turn_order", "/messages/2", "", "ends without an answer"},
-		{"unknown tool", own, func(s *midtool.Sample) { s.Messages[1].Calls[0].Name = "get_cost" }, "unknown_tool", "/messages/1/calls/0/name", "get_cost", "not offered"},
-		{"missing", own, func(s *midtool.Sample) { s.Messages[1].Calls[0].Arguments = []byte(`{}`) }, "missing_required", "/messages/1/calls/0/arguments/item", "", "required"},
+		{"unknown tool", own, func(s *midtool.Sample) { s.Messages[1].Calls[0].Name = "get_cost" }, "unknown_tool", "/messages/1/calls/0/name",
+			"get_cost", "not offered"},
+		{"missing", own, func(s *midtool.Sample) { s.Messages[1].Calls[0].Arguments = []byte(`{}`) }, "missing_required",
+			"/messages/1/calls/0/arguments/item", "", "required"},
 		{"empty", own, func(s *midtool.Sample) { *s = midtool.Sample{} }, "turn_order", "/messages", "", "nothing"},
 	} {
 		s := good()
@@ -257,7 +282,8 @@ func TestRejections(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, c.Rejected)
 		}
 		r := c.Rejected[len(c.Rejected)-1]
-		if r.Sample != "import/2" || r.Reason != tt.reason || !strings.HasPrefix(r.Path, tt.path) || !strings.Contains(r.Detail, tt.detail) || tt.why == "" {
+		if r.Sample != "import/2" || r.Reason != tt.reason || !strings.HasPrefix(r.Path, tt.path) || !strings.Contains(r.Detail, tt.detail) ||
+			tt.why == "" {
 			t.Errorf("%s: %+v, want %s at %s: %s (%s)", tt.name, r, tt.reason, tt.path, tt.detail, tt.why)
 		}
 	}
@@ -285,7 +311,8 @@ func TestSkip(t *testing.T) {
 
 // Of conversations with the same tools, calls and requests the first that can be kept is.
 func TestDuplicates(t *testing.T) {
-	one := conversation(user("What do 2 red lamps cost?"), call(`get_price {"item":"red lamps","count":2}`), result(`{"price": 20}`), say("They cost 20."))
+	one := conversation(user("What do 2 red lamps cost?"), call(`get_price {"item":"red lamps","count":2}`), result(`{"price": 20}`),
+		say("They cost 20."))
 	broken, other, again, reordered := clone(one), clone(one), clone(one), clone(one)
 	broken.Messages = broken.Messages[:3]
 	other.Messages[0] = user("And what do 2 red lamps cost?")
@@ -357,7 +384,8 @@ func TestLicenseSpelling(t *testing.T) {
 	if c := importAll(t, &Options{License: "GPL"}, s); c.Kept != 0 || c.Rejected[0].Reason != "license" {
 		t.Errorf("GPL: %v", c.Rejected)
 	}
-	if c, err := Import(context.Background(), all(s), &Options{License: "\xff"}); c != nil || err == nil || !strings.Contains(err.Error(), `"\xff"`) {
+	c, err := Import(context.Background(), all(s), &Options{License: "\xff"})
+	if c != nil || err == nil || !strings.Contains(err.Error(), `"\xff"`) {
 		t.Errorf("no text: %v, %v", c, err)
 	}
 }
@@ -384,7 +412,8 @@ func TestStatedFamily(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	good := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20."))
+	good := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+		say("It costs 20."))
 	full := errors.New("disk full")
 	ctx, cancel := context.WithCancel(context.Background())
 	stopping := func(yield func(midtool.Sample, error) bool) {
@@ -423,7 +452,8 @@ func TestErrors(t *testing.T) {
 
 // Handed out one by one, samples are the same and not kept.
 func TestEmit(t *testing.T) {
-	one := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`), say("It costs 20."))
+	one := conversation(user("What does a red lamp cost?"), call(`get_price {"item":"red lamp"}`), result(`{"price": 20}`),
+		say("It costs 20."))
 	two := conversation(user("Do you like lamps?"), say("I have no taste."))
 	want := importAll(t, own, one, one, two)
 	var got []midtool.Sample
@@ -457,7 +487,8 @@ func TestImportAgain(t *testing.T) {
 			case 1:
 				s.Messages = append(s.Messages, call(`get_price {"item":"`+a+`"}`, `get_price {"item":"`+b+`"}`), result(`{"price": 20}`), result(`[]`))
 			case 2:
-				s.Messages = append(s.Messages, call(`find_customer {"email":"`+a+`"}`), result(`{"id": "c-77"}`), call(`list_orders {"customer_id":"c-77"}`), result(`"none"`))
+				s.Messages = append(s.Messages, call(`find_customer {"email":"`+a+`"}`), result(`{"id": "c-77"}`),
+					call(`list_orders {"customer_id":"c-77"}`), result(`"none"`))
 			}
 			s.Messages = append(s.Messages, say("Done with it."))
 			if rapid.Bool().Draw(t, "dots") {
@@ -495,9 +526,12 @@ func TestImportAgain(t *testing.T) {
 
 // FuzzImport: whatever can be read is kept or rejected, and what is kept is sound.
 func FuzzImport(f *testing.F) {
-	f.Add([]byte(`{"messages":[{"role":"user","content":"What is it?"},{"role":"assistant","content":"No."}],"tools":[{"function":{"name":"a.b"}},{"function":{"name":"a b"}}]}`))
-	f.Add([]byte(`{"messages":[{"role":"user","content":"Say ab to it."},{"role":"assistant","tool_calls":[{"function":{"name":"a.b","arguments":"{\"x\":\"ab\"}"}},{"id":"1","function":{"name":"a_b","arguments":{}}}]},` +
-		`{"role":"tool","content":"{\"error\":1}"},{"role":"tool","tool_call_id":"1","content":"2"},{"role":"assistant","content":"No."}],"tools":[{"function":{"name":"a.b","parameters":{"properties":{"x":{"type":"str"}}}}}]}`))
+	f.Add([]byte(`{"messages":[{"role":"user","content":"What is it?"},{"role":"assistant","content":"No."}],` +
+		`"tools":[{"function":{"name":"a.b"}},{"function":{"name":"a b"}}]}`))
+	f.Add([]byte(`{"messages":[{"role":"user","content":"Say ab to it."},` +
+		`{"role":"assistant","tool_calls":[{"function":{"name":"a.b","arguments":"{\"x\":\"ab\"}"}},{"id":"1","function":{"name":"a_b","arguments":{}}}]},` +
+		`{"role":"tool","content":"{\"error\":1}"},{"role":"tool","tool_call_id":"1","content":"2"},{"role":"assistant","content":"No."}],` +
+		`"tools":[{"function":{"name":"a.b","parameters":{"properties":{"x":{"type":"str"}}}}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n := 0
 		counted := func(yield func(midtool.Sample, error) bool) {
@@ -528,7 +562,8 @@ func BenchmarkImport(b *testing.B) {
 		var samples []midtool.Sample
 		for i := range n {
 			item := fmt.Sprintf("lamp %d", i)
-			samples = append(samples, conversation(user("What does the "+item+" cost?"), call(`get_price {"item":"`+item+`"}`), result(`{"price": 20}`), say("It costs 20.")))
+			samples = append(samples, conversation(user("What does the "+item+" cost?"), call(`get_price {"item":"`+item+`"}`),
+				result(`{"price": 20}`), say("It costs 20.")))
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()

@@ -111,6 +111,9 @@ func TestFaults(t *testing.T) {
 	sound := conversations()
 	replay := midtool.ExecutorFunc(func(context.Context, string, []midtool.Tool) (midtool.Session, error) {
 		return midtool.SessionFunc(func(_ context.Context, tool midtool.Tool, arguments json.RawMessage) (midtool.Result, error) {
+			if tool.Name == "send_parcel" && !strings.Contains(string(arguments), "product") {
+				return midtool.Result{Value: json.RawMessage(`{"error":{"type":"bad_argument","message":"product: required"}}`), IsError: true}, nil
+			}
 			return midtool.Result{Value: json.RawMessage(results[tool.Name])}, nil
 		}), nil
 	})

@@ -78,7 +78,7 @@ var tasks = map[midtool.Family]string{
 	midtool.Parallel:        "The user wants several things at once, none of which needs another; the assistant calls for them in one turn.",
 	midtool.Sequential:      "The user makes one request that takes several calls, later ones with what earlier ones returned.",
 	midtool.MultiTurn:       "The user makes several requests, later ones building on what came before.",
-	midtool.MissingInfo:     "The request leaves out what the call needs. The assistant asks for it, the user supplies it, the assistant calls.",
+	midtool.MissingInfo:     "The request leaves out what the call needs. The assistant asks, the user supplies it, the assistant calls.",
 	midtool.MissingFunction: "No tool at hand does what the user wants, and the assistant says so. More are offered, and it calls.",
 	midtool.Irrelevance:     "The user wants what no tool can do. The assistant says what is lacking and makes no call.",
 	midtool.Recovery:        "A call fails. The assistant repairs it, tries again, or reports the failure.",
@@ -118,7 +118,7 @@ func newPrompt(s *midtool.Sample) *prompt {
 	for _, i := range p.texts {
 		fmt.Fprintf(&b, "- Message %d, the %s: %s\n", i, s.Messages[i].Role, d.duty(i))
 	}
-	b.WriteString("\nRules:\n" + rules + "\nAnswer with one JSON object of this form and with nothing around it, each of these indexes once:\n")
+	b.WriteString("\nRules:\n" + rules + "\nAnswer with one JSON object of this form and with nothing around it, each of the indexes once:\n")
 	form := jsonval.NewList()
 	for _, i := range p.texts {
 		content := jsonval.NewString("...")

@@ -33,7 +33,7 @@ What each message to be written does:
 
 Rules:
 ` + rules + `
-Answer with one JSON object of this form and with nothing around it, each of these indexes once:
+Answer with one JSON object of this form and with nothing around it, each of the indexes once:
 {"messages":[{"index":0,"content":"..."},{"index":3,"content":"..."}]}
 `
 	p := newPrompt(&s)

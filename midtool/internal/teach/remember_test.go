@@ -46,7 +46,8 @@ func TestRemember(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		path := filepath.Join(dir, fmt.Sprint(n))
-		answers := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))).Draw(rt, "answers")
+		answers := rapid.MapOf(rapid.String(), rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
+			func(b []byte) string { return string(b) }))).Draw(rt, "answers")
 		g, c := remember(t, func(_ context.Context, p string) (string, error) { return answers[p], nil }, path)
 		first := make(map[string]string)
 		for p, want := range answers {
@@ -198,11 +199,13 @@ func TestRememberFile(t *testing.T) {
 
 // A long answer is too long the second time as well, and the file stays bounded.
 func TestRememberLong(t *testing.T) {
-	for _, long := range []string{strings.Repeat("x", maxAnswer+100), strings.Repeat("日", maxAnswer), strings.Repeat("\x80", maxAnswer+100), strings.Repeat("\x00", maxAnswer+9)} {
+	for _, long := range []string{strings.Repeat("x", maxAnswer+100), strings.Repeat("日", maxAnswer), strings.Repeat("\x80", maxAnswer+100),
+		strings.Repeat("\x00", maxAnswer+9)} {
 		path := filepath.Join(t.TempDir(), "answers.jsonl")
 		g, c := remember(t, func(context.Context, string) (string, error) { return long, nil }, path)
 		first, err := g(context.Background(), "p")
-		if err != nil || len(first) <= maxAnswer && !strings.Contains(first, "\uFFFD") || len(first) > maxAnswer+4 && !strings.Contains(first, "\uFFFD") {
+		if err != nil || len(first) <= maxAnswer && !strings.Contains(first, "\uFFFD") || len(first) > maxAnswer+4 &&
+			!strings.Contains(first, "\uFFFD") {
 			t.Errorf("%d bytes of %d, %v", len(first), len(long), err)
 		}
 		c.Close()

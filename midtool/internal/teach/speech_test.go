@@ -43,7 +43,8 @@ func TestSpeech(t *testing.T) {
 	mail := []midtool.Tool{{Name: "mail", Description: "Sends mail.", Parameters: []byte(`{"type":"object"}`)}}
 	user := func(text string) midtool.Message { return midtool.Message{Role: midtool.RoleUser, Content: text} }
 	bot := func(text string) midtool.Message { return midtool.Message{Role: midtool.RoleAssistant, Content: text} }
-	missing := midtool.Sample{ID: "a", Family: midtool.MissingInfo, Plan: &midtool.Plan{Calls: []midtool.Call{book}, Withheld: []string{"/guests"}},
+	missing := midtool.Sample{ID: "a", Family: midtool.MissingInfo, Plan: &midtool.Plan{Calls: []midtool.Call{book},
+		Withheld: []string{"/guests"}},
 		Messages: []midtool.Message{user("Book a table."), bot("For how many?"), user("For 4 guests."),
 			{Role: midtool.RoleAssistant, Calls: []midtool.Call{book}},
 			{Role: midtool.RoleTool, CallID: book.ID, Content: `{"status": "ok", "table": 7}`}, bot("Table 7.")}}

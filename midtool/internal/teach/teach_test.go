@@ -18,10 +18,12 @@ func weather() midtool.Sample {
 	return midtool.Sample{
 		ID: "single/t_1/1", Family: midtool.Single, Ability: midtool.Grounding, Source: "native", Generator: "template",
 		Tools: []midtool.Tool{{Name: "get_weather", Description: "Returns the weather for a city.", Group: "sky-watch",
-			Parameters: []byte(`{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"},"units":{"enum":["metric","imperial"]}},"required":["city"]}`)}},
+			Parameters: []byte(`{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"},` +
+				`"units":{"enum":["metric","imperial"]}},"required":["city"]}`)}},
 		Messages: []midtool.Message{
 			{Role: midtool.RoleUser, Content: "Get the weather for the city Oslo and days 12, in metric.", Template: "Get {request}."},
-			{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: "call_0001", Name: "get_weather", Arguments: []byte(`{"city":"Oslo","days":12,"units":"metric"}`)}}},
+			{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: "call_0001", Name: "get_weather",
+				Arguments: []byte(`{"city":"Oslo","days":12,"units":"metric"}`)}}},
 			{Role: midtool.RoleTool, Content: `{"temp": 7.5, "days": ["mild", "cold"]}`, CallID: "call_0001", Name: "get_weather"},
 			{Role: midtool.RoleAssistant, Content: "The temp is 7.5.", Template: "The {name} is {fact}."},
 		},
@@ -30,7 +32,8 @@ func weather() midtool.Sample {
 			{CallID: "call_0001", Path: "/days", Class: midtool.EvidenceLiteral, Text: "12"},
 			{CallID: "call_0001", Path: "/units", Class: midtool.EvidenceLiteral, Text: "metric"},
 		},
-		Plan: &midtool.Plan{Calls: []midtool.Call{{ID: "call_0001", Name: "get_weather", Arguments: []byte(`{"city":"Oslo","days":12,"units":"metric"}`)}}},
+		Plan: &midtool.Plan{Calls: []midtool.Call{{ID: "call_0001", Name: "get_weather",
+			Arguments: []byte(`{"city":"Oslo","days":12,"units":"metric"}`)}}},
 	}
 }
 
@@ -101,33 +104,42 @@ func TestRewriteFaults(t *testing.T) {
 	for _, tt := range []struct{ name, answer, rule, path, detail, reason string }{
 		{"prose", "Sure! " + say(both, goodUser, goodReply), "bad_answer", "", "nothing else", "text before"},
 		{"epilogue", say(both, goodUser, goodReply) + "\nDone.", "bad_answer", "", "nothing else", "text after"},
-		{"two fences", "```json\n{}\n```\n```json\n" + say(both, goodUser, goodReply) + "\n```", "bad_answer", "", "nothing else", "one is taken off"},
+		{"two fences", "```json\n{}\n```\n```json\n" + say(both, goodUser, goodReply) + "\n```", "bad_answer", "", "nothing else",
+			"one is taken off"},
 		{"open fence", "```json\n" + say(both, goodUser, goodReply), "bad_answer", "", "nothing else", "half a fence is text around"},
 		{"fence language", "```python\n" + say(both, goodUser, goodReply) + "\n```", "bad_answer", "", "nothing else", "another language"},
 		{"empty", "", "bad_answer", "", "unexpected end", "nothing"},
 		{"list", "[]", "bad_answer", "", "want an object", "no object"},
 		{"no list", `{"messages":{}}`, "bad_answer", "", "want an object", "wrong kind"},
 		{"other key", `{"messages":[],"notes":"x"}`, "bad_answer", "", "want an object", "unknown field"},
-		{"other field", `{"messages":[{"index":0,"content":"x","role":"user"}]}`, "bad_answer", "/messages/0", `"index" and "content" alone`, "unknown field"},
+		{"other field", `{"messages":[{"index":0,"content":"x","role":"user"}]}`, "bad_answer", "/messages/0", `"index" and "content" alone`,
+			"unknown field"},
 		{"text index", `{"messages":[{"index":"0","content":"x"}]}`, "bad_answer", "/messages/0/index", "want an integer", "wrong kind"},
-		{"fraction", `{"messages":[{"index":0.0,"content":"x"}]}`, "bad_answer", "/messages/0/index", "want an integer", "0.0 is no integer literal"},
+		{"fraction", `{"messages":[{"index":0.0,"content":"x"}]}`, "bad_answer", "/messages/0/index", "want an integer",
+			"0.0 is no integer literal"},
 		{"number content", `{"messages":[{"index":0,"content":5}]}`, "bad_answer", "/messages/0/content", "want a string", "wrong kind"},
 		{"blank", say([]int{0, 3}, "  \n", goodReply), "bad_answer", "/messages/0/content", "blank", "nothing said"},
 		{"damaged", say([]int{0, 3}, "Oslo\uFFFD", goodReply), "bad_answer", "/messages/0/content", "replacement", "damaged elsewhere"},
 		{"missing", say([]int{0}, goodUser), "bad_answer", "/messages", "message 3 is missing", "an index too few"},
-		{"extra", say([]int{0, 3, 1}, goodUser, goodReply, "Wait."), "bad_answer", "/messages/2/index", "not to be written", "the call has no words"},
+		{"extra", say([]int{0, 3, 1}, goodUser, goodReply, "Wait."), "bad_answer", "/messages/2/index", "not to be written",
+			"the call has no words"},
 		{"result", say([]int{0, 3, 2}, goodUser, goodReply, "{}"), "bad_answer", "/messages/2/index", "not to be written", "results are settled"},
-		{"out of range", say([]int{0, 3, 99}, goodUser, goodReply, "x"), "bad_answer", "/messages/2/index", "not to be written", "no such message"},
+		{"out of range", say([]int{0, 3, 99}, goodUser, goodReply, "x"), "bad_answer", "/messages/2/index", "not to be written",
+			"no such message"},
 		{"twice", say([]int{0, 0, 3}, goodUser, goodUser, goodReply), "bad_answer", "/messages/1/index", "written twice", "which one?"},
 		{"key twice", `{"messages":[{"index":0,"content":"x","content":"` + goodUser + `"},{"index":3,"content":"` + goodReply + `"}]}`,
 			"bad_answer", "", "a key is given twice", "which one?"},
 		{"large", strings.Repeat(" ", maxAnswer+1), "bad_answer", "", "want at most 1048576", "bounded"},
 		{"deep", strings.Repeat("[", 1000), "bad_answer", "", "nested deeper", "bounded"},
 		{"bytes", "\xff", "bad_answer", "", "UTF-8", "not a text"},
-		{"leak", say(both, "Please get weather for Oslo for 12 days, metric.", goodReply), "leak", "/messages/0", "get weather", "the name of the tool"},
-		{"group", say(both, "Ask sky watch about Oslo for 12 days, metric.", goodReply), "leak", "/messages/0", "sky watch", "the name of its group"},
-		{"number", say(both, strings.Replace(goodUser, "12", "14", 1), goodReply), "ungrounded", "/messages/1/calls/0/arguments/days", "12", "another number"},
-		{"enum", say(both, "How will the next 12 days be in Oslo?", goodReply), "unsaid", "/messages/1/calls/0/arguments/units", "metric", "the schema alone supports it"},
+		{"leak", say(both, "Please get weather for Oslo for 12 days, metric.", goodReply), "leak", "/messages/0", "get weather",
+			"the name of the tool"},
+		{"group", say(both, "Ask sky watch about Oslo for 12 days, metric.", goodReply), "leak", "/messages/0", "sky watch",
+			"the name of its group"},
+		{"number", say(both, strings.Replace(goodUser, "12", "14", 1), goodReply), "ungrounded", "/messages/1/calls/0/arguments/days", "12",
+			"another number"},
+		{"enum", say(both, "How will the next 12 days be in Oslo?", goodReply), "unsaid", "/messages/1/calls/0/arguments/units", "metric",
+			"the schema alone supports it"},
 		{"wrong fact", say(both, goodUser, "It is 9.5 degrees there."), "new_number", "/messages/3/content", "9.5", "the result says 7.5"},
 		{"no fact", say(both, goodUser, "All went well."), "no_fact", "/messages/3/content", "repeats no value", "nothing from the result"},
 	} {
@@ -141,7 +153,8 @@ func TestRewriteFaults(t *testing.T) {
 			t.Errorf("%s: %v, %v after %d prompts", tt.name, rejected, err, len(prompts))
 			continue
 		}
-		if rejected.Sample != "single/t_1/1" || rejected.Reason != tt.rule || !strings.HasPrefix(rejected.Path, tt.path) || !strings.Contains(rejected.Detail, tt.detail) {
+		if rejected.Sample != "single/t_1/1" || rejected.Reason != tt.rule || !strings.HasPrefix(rejected.Path, tt.path) ||
+			!strings.Contains(rejected.Detail, tt.detail) {
 			t.Errorf("%s: %+v, want %s at %s: %s (%s)", tt.name, *rejected, tt.rule, tt.path, tt.detail, tt.reason)
 		}
 		// Good words after that are accepted: the fault is in the answer.
@@ -150,7 +163,8 @@ func TestRewriteFaults(t *testing.T) {
 		if _, rejected, err := teacher.Rewrite(context.Background(), weather(), validate); rejected != nil || err != nil || len(prompts) != 2 {
 			t.Errorf("%s, then good: %v, %v after %d prompts", tt.name, rejected, err, len(prompts))
 		}
-		if p := prompts[len(prompts)-1]; !strings.Contains(p, "- "+tt.rule) || !strings.HasPrefix(p, prompts[0]) || len(p) > len(prompts[0])+maxShown*6+maxViolations*(maxDetail+10)+200 {
+		if p := prompts[len(prompts)-1]; !strings.Contains(p, "- "+tt.rule) || !strings.HasPrefix(p, prompts[0]) ||
+			len(p) > len(prompts[0])+maxShown*6+maxViolations*(maxDetail+10)+200 {
 			t.Errorf("%s: the second prompt, of %d bytes, does not say what was wrong", tt.name, len(p))
 		}
 	}
@@ -224,7 +238,9 @@ func TestRewriteStops(t *testing.T) {
 	broken := errors.New("executor broke")
 	var prompts []string
 	teacher.Generate = script(&prompts, say(both, goodUser, goodReply))
-	_, rejected, err := teacher.Rewrite(context.Background(), weather(), func(*midtool.Sample) ([]midtool.Violation, error) { return nil, broken })
+	_, rejected, err := teacher.Rewrite(context.Background(), weather(), func(*midtool.Sample) ([]midtool.Violation, error) {
+		return nil, broken
+	})
 	if !errors.Is(err, broken) || rejected != nil || len(prompts) != 1 {
 		t.Errorf("check: %v, %v after %d calls", rejected, err, len(prompts))
 	}
@@ -242,7 +258,8 @@ func TestRewriteConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if s, rejected, err := teacher.Rewrite(context.Background(), shared, validate); rejected != nil || err != nil || s.Messages[0].Content != goodUser {
+			if s, rejected, err := teacher.Rewrite(context.Background(), shared, validate); rejected != nil || err != nil ||
+				s.Messages[0].Content != goodUser {
 				t.Error(rejected, err)
 			}
 		})

@@ -129,7 +129,7 @@ func TestAbout(t *testing.T) {
 // A value of a list comes from its first entry; an argument that stays the same is not called a result.
 func TestReferenceWords(t *testing.T) {
 	id := text("note_id", "note_0001")
-	id.From, id.Field = 1, "id"
+	id.From, id.Field, id.First = 1, "id", true
 	list := []Task{{Tool: About("list_notes", "Lists the notes.")}, {Tool: About("get_note", "Opens a note."), Slots: []Slot{id}}}
 	same := text("city", "Oslo")
 	same.From, same.Same = 1, true

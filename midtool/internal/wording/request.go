@@ -81,7 +81,13 @@ var (
 		"taking the %p from the result", "with the %p it gives you", "using the %p you find there", "with the resulting %p"}
 	backOther = []string{"with the %p that comes back as the %q", "using its %p as the %q", "with that %p as the %q",
 		"with the %p you get as the %q", "using the %p from the result as the %q", "with the resulting %p as the %q"}
-	// The same where the earlier call gives a list, of which the first entry counts.
+	// The same where the earlier call gives a list, of which the first entry counts; in a later turn the list is known.
+	firstSame = []string{"with the %p of the first one", "using the %p of the first entry", "with the %p of the first result",
+		"taking the %p of the first one", "with the first %p from the list", "using the %p at the top of the list",
+		"with the %p that came first", "for the first %p you found"}
+	firstOther = []string{"with the %p of the first one as the %q", "using the %p of the first entry as the %q",
+		"with the %p of the first result as the %q", "using the %p at the top of the list as the %q",
+		"taking the %q from the %p of the first one", "with the first %p you found as the %q"}
 	listSame = []string{"with the %p of the first one", "using the %p of the first entry", "with the first %p that comes back",
 		"using the first %p you get", "with the %p of the first result", "taking the %p of the first one", "with the first %p from the list",
 		"using the %p of whatever comes first"}
@@ -166,8 +172,13 @@ func (w *Writer) reference(s *Slot, tasks []Task, at int) func(p *page) {
 	}
 	earlier := s.From > at // of an earlier turn
 	alike, other := backSame, backOther
-	if !earlier && givesList(tasks[s.From-1].Tool) {
+	switch {
+	case s.First && earlier:
+		alike, other = firstSame, firstOther
+	case s.First:
 		alike, other = listSame, listOther
+	case earlier:
+		alike, other = beforeSame, beforeOther
 	}
 	switch {
 	case s.Same:
@@ -176,23 +187,12 @@ func (w *Writer) reference(s *Slot, tasks []Task, at int) func(p *page) {
 	case !earlier && s.From < at:
 		f := w.one(farSame) + names.Ordinal(s.From-1) + " result"
 		return func(p *page) { p.fill(f, field, "", "") }
-	case earlier && same:
-		f := w.one(beforeSame)
-		return func(p *page) { p.fill(f, field, "", "") }
-	case earlier:
-		f := w.one(beforeOther)
-		return func(p *page) { p.fill(f, field, name, "") }
 	case same:
 		f := w.one(alike)
 		return func(p *page) { p.fill(f, field, "", "") }
 	}
 	f := w.one(other)
 	return func(p *page) { p.fill(f, field, name, "") }
-}
-
-// givesList says whether a tool is expected to give a list.
-func givesList(t *Tool) bool {
-	return t.Meaning.Class == names.ListVerb || t.Meaning.Class == names.SearchVerb
 }
 
 // single asks for one task.

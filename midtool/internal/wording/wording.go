@@ -52,6 +52,7 @@ type Slot struct {
 	Hidden bool   // not said: the assistant has to ask for it
 	From   int    // 1-based number of the task of the same request, or of an earlier turn, whose result has the value; 0 means said verbatim
 	Field  string // with From: name of the field of that result
+	First  bool   // with From: the result has several such values, of which the first is meant
 	Same   bool   // with From: the value is not of the result but an argument of that task, which stays the same
 
 	called string // its name in the question asked for it
