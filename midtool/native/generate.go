@@ -78,9 +78,8 @@ type generator struct {
 	weight  []float64 // of the groups, summed up from the first
 	teacher *teach.Teacher
 
-	vocabulary map[string]int // numbers of words, only to compare tools
-	corpus     *midtool.Corpus
-	seen       map[[sha256.Size]byte]string // samples by content
+	corpus *midtool.Corpus
+	seen   map[[sha256.Size]byte]string // samples by content
 }
 
 // batchSize is how many samples a worker makes between two looks at the others.

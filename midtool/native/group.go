@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/throughline-go/throughline/internal/text"
 	"github.com/throughline-go/throughline/midtool"
@@ -65,23 +66,25 @@ func (t *tool) rejection(reason, detail string) midtool.Rejection {
 
 // prepare sorts the tools out: usable ones by group and ID, the rest with a reason.
 func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
+	read := make([]*tool, len(tools))
+	rejected := make([]*midtool.Rejection, len(tools))
+	g.each(len(tools), func(i int) {
+		if ctx.Err() == nil {
+			read[i], rejected[i] = g.read(tools[i])
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	vocabulary := make(map[string]int)
 	var usable []*tool
-	g.vocabulary = make(map[string]int)
-	for _, raw := range tools {
-		if err := ctx.Err(); err != nil {
-			return err
+	for i, t := range read {
+		if rejected[i] != nil {
+			g.corpus.Rejected = append(g.corpus.Rejected, *rejected[i])
+		} else {
+			t.number(vocabulary)
+			usable = append(usable, t)
 		}
-		n, err := midtool.Normalize(raw)
-		if r, ok := errors.AsType[*midtool.Rejection](err); ok {
-			g.corpus.Rejected = append(g.corpus.Rejected, *r)
-			continue
-		}
-		t := &tool{Tool: n}
-		if reason, detail := g.derive(t); reason != "" {
-			g.corpus.Rejected = append(g.corpus.Rejected, t.rejection(reason, detail))
-			continue
-		}
-		usable = append(usable, t)
 	}
 	slices.SortFunc(usable, func(a, b *tool) int { return compareTools(&a.Tool, &b.Tool) })
 	byName := make(map[string]*group)
@@ -110,11 +113,41 @@ func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 		gr.rank = i
 		sum += 1 / math.Sqrt(float64(i+1)) // the use of groups falls with the square root of their rank, as in Toucan
 		g.weight = append(g.weight, sum)
-		if err := gr.connect(); err != nil {
+	}
+	errs := make([]error, len(g.groups))
+	g.each(len(g.groups), func(i int) { errs[i] = g.groups[i].connect() })
+	for _, err := range errs {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// each calls do for every number below n, with the workers side by side.
+func (g *generator) each(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	for k := range g.opts.Workers {
+		wg.Go(func() {
+			for i := k; i < n; i += g.opts.Workers {
+				do(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// read makes a usable tool, or says why it is none.
+func (g *generator) read(raw midtool.Tool) (*tool, *midtool.Rejection) {
+	n, err := midtool.Normalize(raw)
+	if r, ok := errors.AsType[*midtool.Rejection](err); ok {
+		return nil, r
+	}
+	t := &tool{Tool: n}
+	if reason, detail := g.derive(t); reason != "" {
+		return nil, new(t.rejection(reason, detail))
+	}
+	return t, nil
 }
 
 func countReason(rejected []midtool.Rejection, reason string) int {
@@ -152,16 +185,6 @@ func (g *generator) derive(t *tool) (reason, detail string) {
 	}
 	t.about = wording.About(t.Name, t.Description)
 	t.given = names.GivenAway(t.Name, t.Original, t.Group)
-	for _, w := range text.Tokens(strings.Join(names.Words(t.Name), " ") + " " + t.Description) {
-		n, known := g.vocabulary[w]
-		if !known {
-			n = len(g.vocabulary)
-			g.vocabulary[w] = n
-		}
-		t.content = append(t.content, n)
-	}
-	slices.Sort(t.content)
-	t.content = slices.Compact(t.content)
 	required := make(map[string]bool)
 	if r := root.Get("required"); r != nil {
 		for i := range r.List {
@@ -181,6 +204,20 @@ func (g *generator) derive(t *tool) (reason, detail string) {
 		}
 	}
 	return "", ""
+}
+
+// number fills in the content of a tool.
+func (t *tool) number(vocabulary map[string]int) {
+	for _, w := range text.Tokens(strings.Join(names.Words(t.Name), " ") + " " + t.Description) {
+		n, known := vocabulary[w]
+		if !known {
+			n = len(vocabulary)
+			vocabulary[w] = n
+		}
+		t.content = append(t.content, n)
+	}
+	slices.Sort(t.content)
+	t.content = slices.Compact(t.content)
 }
 
 // askable holds for a scalar whose value the schema does not give away.

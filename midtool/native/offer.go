@@ -20,7 +20,7 @@ func exportNames(tools []midtool.Tool) (changed bool) {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(tools[a].ID, tools[b].ID) })
-	used := make(map[string]bool)
+	used := make(map[string]bool, len(tools))
 	claim := func(i int, name string) {
 		used[name] = true
 		if name != tools[i].Name {
@@ -76,9 +76,11 @@ func (g *generator) offer(d *draw.Draws, gold, late []*tool, absent *tool) []*to
 	for _, t := range needed {
 		tokens += t.tokens
 	}
+	var refused []*tool // they come up again in small groups
 	try := func(o *tool) bool {
-		if slices.Contains(out, o) || slices.Contains(late, o) || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
+		if slices.Contains(out, o) || slices.Contains(refused, o) || slices.Contains(late, o) || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
 			slices.ContainsFunc(needed, func(t *tool) bool { return confusable(t, o) }) {
+			refused = append(refused, o)
 			return false
 		}
 		tokens += o.tokens

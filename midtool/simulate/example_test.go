@@ -43,9 +43,7 @@ func ExampleNewWorld() {
 
 // The tickets that a call can speak of before any was created.
 func ExampleWorld_Open() {
-	w := simulate.NewWorld(1)
-	w.Rows = 2
-	s, err := w.Open(context.Background(), "sample 1", tickets)
+	s, err := simulate.NewWorld(1).Open(context.Background(), "sample 1", tickets)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,6 +53,7 @@ func ExampleWorld_Open() {
 	// Output:
 	// "ticket_0001"
 	// "ticket_0002"
+	// "ticket_0003"
 }
 
 // Without state: the answer repeats what was asked, and wrong arguments are refused.

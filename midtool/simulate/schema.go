@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/throughline-go/throughline/midtool"
@@ -16,22 +15,21 @@ import (
 )
 
 // Schema is a [midtool.Executor] without state: equal calls of a tool get equal answers under a seed, whatever comes
-// between them. [NewSchema] makes one.
+// between them. The zero value has the seed 0.
 //
 // With a result schema the answer is drawn from it by a hash of the seed, the tool and the arguments; fields named like
 // an argument repeat it, and what reports a failure is left out, for the call succeeds. Without one, or where no value
 // of it can be found, the answer is a status and the arguments, with an id for what is created and two items for what
-// is listed or searched. Arguments that break the parameters are answered by a result with IsError of the form
-// {"error": {"type": "bad_argument", "message": ...}}.
+// is listed or searched. Arguments that break the parameters are a bad_argument; see the package comment for failures.
 //
-// A Schema is safe for concurrent use. What is derived from a tool is kept for later calls.
+// A Schema is safe for concurrent use and must not be copied after its first use.
 type Schema struct {
 	seed    uint64
-	catalog *catalog
+	catalog catalog
 }
 
 // NewSchema returns an executor whose answers depend on the seed.
-func NewSchema(seed uint64) *Schema { return &Schema{seed: seed, catalog: new(catalog)} }
+func NewSchema(seed uint64) *Schema { return &Schema{seed: seed} }
 
 // Open starts a session. It never fails; neither the identifier nor the tools matter.
 func (s *Schema) Open(ctx context.Context, id string, tools []midtool.Tool) (midtool.Session, error) {
@@ -107,21 +105,21 @@ func drawn(d *draw.Draws, t *tool, args *jsonval.Value) (jsonval.Value, bool) {
 
 // plainAnswer is for a tool that says nothing about its result.
 func plainAnswer(d *draw.Draws, t *tool, args *jsonval.Value) jsonval.Value {
-	out := jsonval.NewObject(append(make([]jsonval.Member, 0, 2+len(args.Members)), jsonval.Pair("status", jsonval.NewString("ok")))...)
+	out := jsonval.NewObject(jsonval.Pair("status", jsonval.NewString("ok")))
 	stem := strings.ReplaceAll(t.meaning.Stem, " ", "_")
 	if stem == "" {
 		stem = "item"
 	}
-	id := func(n int) jsonval.Value { return jsonval.NewString(stem + "_" + strconv.Itoa(10000 + n)[1:]) }
 	switch t.meaning.Class {
 	case names.CreateVerb:
-		out.Set("id", id(d.Between(1, 9999)))
+		out.Set("id", numbered(stem, d.Between(1, 9999)))
 	case names.ListVerb, names.SearchVerb:
 		m := schema.Maker{D: d}
 		first := d.Between(1, 9998)
-		items := make([]jsonval.Value, 0, 2)
+		var items []jsonval.Value
 		for i := range 2 {
-			items = append(items, jsonval.NewObject(jsonval.Pair("id", id(first+i)), jsonval.Pair("name", jsonval.NewString(m.Text("name")))))
+			name := jsonval.NewString(m.Text("name"))
+			items = append(items, jsonval.NewObject(jsonval.Pair("id", numbered(stem, first+i)), jsonval.Pair("name", name)))
 		}
 		out.Set("items", jsonval.NewList(items...))
 	}
@@ -158,8 +156,7 @@ func succeed(s *schema.Schema, v *jsonval.Value) bool {
 // echo finds the argument whose name has the same words.
 func echo(args *jsonval.Value, words []string) *jsonval.Value {
 	for i := range args.Members {
-		var room [8]string
-		if slices.Equal(names.AppendWords(room[:0], args.Members[i].Key), words) {
+		if slices.Equal(names.Words(args.Members[i].Key), words) {
 			return &args.Members[i].Value
 		}
 	}

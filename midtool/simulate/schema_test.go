@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,11 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 	"github.com/throughline-go/throughline/midtool/internal/schematest"
 	"github.com/throughline-go/throughline/midtool/simulate"
-
-	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 )
 
 type tester interface {
@@ -59,7 +59,8 @@ func call(t tester, s midtool.Session, tool midtool.Tool, arguments string) stri
 func TestSchemaPlain(t *testing.T) {
 	free := json.RawMessage(`{"type":"object","additionalProperties":true}`)
 	for _, tt := range []struct{ tool, arguments, want, reason string }{
-		{"send_mail", `{"to":"a@example.com","status":5}`, `{"status": "ok", "to": "a@example.com"}`, "a status of one's own does not hide that of the answer"},
+		{"send_mail", `{"to":"a@example.com","status":5}`, `{"status": "ok", "to": "a@example.com"}`,
+			"a status of one's own does not hide that of the answer"},
 		{"send_mail", `{"error":"E42","status_code":500}`, `{"status": "ok"}`, "nothing that would report a failure"},
 		{"create_user_group", `{"a":1.0}`, `{"status": "ok", "id": "user_group_0512", "a": 1.0}`, "an id of the noun for what is created"},
 		{"list", `{}`, `{"status": "ok", "items": [{"id": "item_5683", "name": "?"}, {"id": "item_5684", "name": "?"}]}`, "two items"},
@@ -81,7 +82,8 @@ func TestSchemaPlain(t *testing.T) {
 			continue
 		}
 		if tt.tool == "create_user_group" {
-			got, tt.want = strings.ReplaceAll(got, got[strings.Index(got, "group_"):strings.Index(got, `", "a`)], "N"), strings.ReplaceAll(tt.want, "group_0512", "N")
+			got, tt.want = strings.ReplaceAll(got, got[strings.Index(got, "group_"):strings.Index(got, `", "a`)], "N"), strings.ReplaceAll(tt.want,
+				"group_0512", "N")
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
@@ -89,17 +91,24 @@ func TestSchemaPlain(t *testing.T) {
 	}
 }
 
-// Arguments that break the parameters are refused in a short sentence.
+// Arguments that break the parameters are refused in a few words: the field and the rule, as JSON Schema calls it.
 func TestBadArguments(t *testing.T) {
 	tool := midtool.Tool{Name: "get_weather", Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","pattern":"^[A-Z]"},
-		"days":{"type":"integer","maximum":7},"unit":{"enum":["c","f"]},"at":{"type":"object","properties":{"x":{"type":"number"}},"required":["x"]},
-		"a\nb":{"type":"string"}},"required":["city"]}`)}
+		"days":{"type":["integer","null"],"maximum":7},"unit":{"enum":["c","f"]},"a\nb":{"type":"string"},"b/c~":{"type":"string"},
+		"at":{"type":"object","properties":{"x":{"type":"number"}},"required":["x"],"additionalProperties":false},
+		"tags":{"type":"array","maxItems":2,"uniqueItems":true,"items":{"type":"string","minLength":1}}},"required":["city"]}`)}
 	for _, tt := range []struct{ arguments, want string }{
-		{`{"city":"Oslo","days":3}`, ""}, {`{}`, "city: is required"}, {`{"city":5}`, "city: has the wrong type"}, {`{"city":"oslo"}`, "city: is not valid"},
-		{`{"city":"Oslo","days":9}`, "days: is out of range"}, {`{"city":"Oslo","unit":"k"}`, "unit: is not one of the allowed values"},
-		{`{"city":"Oslo","at":{}}`, "at: lacks a required field"}, {`{"city":"Oslo","at":{"x":"1"}}`, "at.x: has the wrong type"},
-		{`{"city":"Oslo","town":"Oslo"}`, "town: is not a parameter"}, {`[]`, "arguments: not an object"}, {`{`, "arguments: are not JSON"},
-		{`{"city":"Oslo","a\nb":1}`, "a b: has the wrong type"}, {`{"city":"Oslo","<tool_call>":1}`, "arguments: is not a parameter"},
+		{`{"city":"Oslo","days":3}`, ""}, {`{}`, "city: is required"}, {`{"city":5}`, "city: want string, got number"},
+		{`{"city":["Oslo"]}`, "city: want string, got array"},
+		{`{"city":"oslo"}`, "city: does not match the pattern"}, {`{"city":"Oslo","days":"3"}`, "days: want integer or null, got string"},
+		{`{"city":"Oslo","days":9}`, "days: want maximum 7, got 9"}, {`{"city":"Oslo","days":-2.5}`, "days: want integer or null, got number"},
+		{`{"city":"Oslo","unit":"k"}`, "unit: is not in the enum"}, {`{"city":"Oslo","tags":["a","b","c"]}`, "tags: want maxItems 2, got 3"},
+		{`{"city":"Oslo","tags":["a","a"]}`, "tags: breaks uniqueItems"}, {`{"city":"Oslo","tags":["a",5]}`, "tags.1: want string, got number"},
+		{`{"city":"Oslo","tags":[""]}`, "tags.0: want minLength 1, got 0"}, {`{"city":"Oslo","at":{}}`, "at.x: is required"},
+		{`{"city":"Oslo","at":{"x":"1"}}`, "at.x: want number, got string"}, {`{"city":"Oslo","at":{"x":1,"y":1}}`, "at.y: is not a property"},
+		{`{"city":"Oslo","b/c~":1}`, "b/c~: want string, got number"}, {`{"city":"Oslo","town":"Oslo"}`, "town: is not a property"},
+		{`[]`, "arguments: want object, got array"}, {`"x"`, "arguments: want object, got string"}, {`{`, "arguments: are not JSON"},
+		{`{"city":"Oslo","a\nb":1}`, "a b: want string, got number"}, {`{"city":"Oslo","<tool_call>":1}`, "an argument: is not a property"},
 	} {
 		for _, e := range []midtool.Executor{simulate.NewSchema(1), simulate.NewWorld(1)} {
 			got := call(t, open(t, e, "", tool), tool, tt.arguments)
@@ -114,14 +123,20 @@ func TestBadArguments(t *testing.T) {
 // No made result reports a failure, for the call succeeds.
 func TestSchemaSucceeds(t *testing.T) {
 	for _, tt := range []struct{ returns, want, reason string }{
-		{`{"type":"object","properties":{"error":{"type":"string","minLength":1},"success":{"type":"boolean"}}}`, `{"success": true}`, "an optional error goes"},
-		{`{"type":"object","properties":{"error":{"type":["string","null"]},"ok":{"const":false}},"required":["error"]}`, `{"error": null, "ok": false}`, "null, and a constant stays"},
+		{`{"type":"object","properties":{"error":{"type":"string","minLength":1},"success":{"type":"boolean"}}}`, `{"success": true}`,
+			"an optional error goes"},
+		{`{"type":"object","properties":{"error":{"type":["string","null"]},"ok":{"const":false}},"required":["error"]}`,
+			`{"error": null, "ok": false}`, "null, and a constant stays"},
 		{`{"type":"object","properties":{"error":{"type":"string"}},"required":["error"]}`, `{"error": ""}`, "an empty one is none"},
-		{`{"type":"object","properties":{"error":{"const":"x"}},"required":["error"]}`, `{"status": "ok"}`, "a schema that demands a failure has no answer"},
-		{`{"type":"object","properties":{"status":{"const":404}},"required":["status"]}`, `{"status": "ok"}`, "a schema that demands a failure has no answer"},
-		{`{"type":"object","properties":{"cityName":{"type":"string"},"n":{"const":"x"}}}`, `{"cityName": "Oslo", "n": "x"}`, "arguments are repeated where the schema has room"},
+		{`{"type":"object","properties":{"error":{"const":"x"}},"required":["error"]}`, `{"status": "ok"}`,
+			"a schema that demands a failure has no answer"},
+		{`{"type":"object","properties":{"status":{"const":404}},"required":["status"]}`, `{"status": "ok"}`,
+			"a schema that demands a failure has no answer"},
+		{`{"type":"object","properties":{"cityName":{"type":"string"},"n":{"const":"x"}}}`, `{"cityName": "Oslo", "n": "x"}`,
+			"arguments are repeated where the schema has room"},
 	} {
-		tool := midtool.Tool{Name: "report", Returns: json.RawMessage(tt.returns), Parameters: json.RawMessage(`{"type":"object","additionalProperties":true}`)}
+		tool := midtool.Tool{Name: "report", Returns: json.RawMessage(tt.returns),
+			Parameters: json.RawMessage(`{"type":"object","additionalProperties":true}`)}
 		args := `{}`
 		if strings.Contains(tt.want, "Oslo") {
 			args = `{"city_name":"Oslo","n":7}`
@@ -187,5 +202,32 @@ func TestConcurrent(t *testing.T) {
 				t.Errorf("session %d (-alone +together):\n%s", i, diff)
 			}
 		}
+	}
+}
+
+// The zero values are simulators with the seed 0.
+func TestZero(t *testing.T) {
+	var schema simulate.Schema
+	var world simulate.World
+	for _, tt := range []struct{ zero, made midtool.Executor }{{&schema, simulate.NewSchema(0)}, {&world, simulate.NewWorld(0)}} {
+		for i, tool := range shop() {
+			got := call(t, open(t, tt.zero, "a", shop()...), tool, sampleArguments[i])
+			if want := call(t, open(t, tt.made, "a", shop()...), tool, sampleArguments[i]); got != want {
+				t.Errorf("%T: %s, with the seed 0 %s", tt.zero, got, want)
+			}
+		}
+	}
+}
+
+// What is kept of a tool does not depend on the caller's memory.
+func TestCallerMemory(t *testing.T) {
+	tool := midtool.Tool{Name: "pick", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"enum":[1]}}}`)}
+	s := open(t, simulate.NewSchema(1), "")
+	if got := call(t, s, tool, `{"a":1}`); strings.HasPrefix(got, "!") {
+		t.Error(got)
+	}
+	tool.Parameters[bytes.IndexByte(tool.Parameters, '1')] = '2'
+	if got := call(t, s, tool, `{"a":1}`); !strings.HasPrefix(got, "!") {
+		t.Errorf("%s after the schema changed", got)
 	}
 }

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -11,7 +13,7 @@ import (
 
 // A telling puts records into the form of a tool's result.
 type telling struct {
-	kind  *kind
+	plan  *tablePlan
 	tool  *tool
 	args  *jsonval.Value
 	total int // records found, of which some may not be told
@@ -20,24 +22,24 @@ type telling struct {
 
 // many says whether the call asks for several records.
 func (t *telling) many() bool {
-	class := t.tool.meaning.Class
-	if class == names.ListVerb || class == names.SearchVerb {
+	switch class := t.tool.meaning.Class; {
+	case searches(class):
 		return true
-	}
-	if class == names.CreateVerb {
+	case class == names.CreateVerb:
 		return false
 	}
 	id := t.tool.identifier(t.args)
 	return id == nil || id.Kind == jsonval.List
 }
 
-// result returns false where the tool's result schema has no place for the records.
+// result returns false where the tool's result schema has no place for the records, with the value that breaks it if there
+// is one.
 func (t *telling) result(rows []*row) (jsonval.Value, bool) {
 	s := t.tool.returns
 	if s == nil {
 		return t.free(rows), true
 	}
-	r := t.kind.records[t.tool]
+	r := t.plan.results[t.tool].record
 	class := t.tool.meaning.Class
 	var v jsonval.Value
 	ok := false
@@ -57,22 +59,22 @@ func (t *telling) free(rows []*row) jsonval.Value {
 		return jsonval.NewObject(jsonval.Pair("status", jsonval.NewString("ok")),
 			jsonval.Pair(t.tool.fields[t.tool.id].Name, *t.tool.identifier(t.args)))
 	case !t.many():
-		return t.kind.object(rows[0])
+		return t.plan.object(rows[0])
 	}
 	items := make([]jsonval.Value, len(rows))
 	for i, r := range rows {
-		items[i] = t.kind.object(r)
+		items[i] = t.plan.object(r)
 	}
 	return jsonval.NewObject(jsonval.Pair("items", jsonval.NewList(items...)), jsonval.Pair("total", number(t.total)))
 }
 
 // object is a record with all it has.
-func (k *kind) object(r *row) jsonval.Value {
+func (p *tablePlan) object(r *row) jsonval.Value {
 	members := make([]jsonval.Member, 1, len(r.cells)+1)
-	members[0] = jsonval.Pair(k.idName, r.id)
+	members[0] = jsonval.Pair(p.idName, r.id)
 	for i, c := range r.cells {
 		if c.set {
-			members = append(members, jsonval.Pair(k.columns[i].name, c.value))
+			members = append(members, jsonval.Pair(p.columns[i].name, c.value))
 		}
 	}
 	return jsonval.NewObject(members...)
@@ -106,7 +108,7 @@ func (t *telling) along(s *schema.Schema, r schema.Record, path []string, rows [
 
 func (t *telling) record(s *schema.Schema, r *row) (jsonval.Value, bool) {
 	return t.object(s, func(f schema.Field) (jsonval.Value, bool, bool) {
-		at, known := t.kind.column(f.Words)
+		at, known := t.plan.column(f.Words)
 		switch {
 		case !known || at >= 0 && !r.cells[at].set:
 			return jsonval.Value{}, false, false
@@ -120,7 +122,7 @@ func (t *telling) record(s *schema.Schema, r *row) (jsonval.Value, bool) {
 // object builds an object from what a function knows of its fields, and from what can be said without the state.
 func (t *telling) object(s *schema.Schema, known func(schema.Field) (v jsonval.Value, found, ok bool)) (jsonval.Value, bool) {
 	out := jsonval.NewObject()
-	for _, f := range t.kind.fields[s] {
+	for _, f := range t.plan.results[t.tool].fields[s] {
 		v, found, ok := known(f)
 		if found && !ok {
 			return v, false
@@ -172,4 +174,17 @@ func (t *telling) aside(f schema.Field) (jsonval.Value, bool) {
 	}
 	m := schema.Maker{D: t.d, Optional: 1}
 	return m.Value(f.Schema, f.Name, 1)
+}
+
+// fault says which argument makes a result break the result schema, and by which rule.
+func (t *telling) fault(v *jsonval.Value) string {
+	for _, f := range t.tool.returns.Faults(v) {
+		words := names.Words(pointerUnescape(f.Path[strings.LastIndexByte(f.Path, '/')+1:]))
+		for i := range t.args.Members {
+			if key := t.args.Members[i].Key; len(words) > 0 && slices.Equal(words, names.Words(key)) {
+				return explain(key, f)
+			}
+		}
+	}
+	return "arguments: the result would break its schema"
 }

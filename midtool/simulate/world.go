@@ -15,20 +15,23 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
+// startRows is the number of records that a table starts with (ours): enough for a choice, few enough to be listed whole.
+const startRows = 3
+
 // World is a [midtool.Executor] whose sessions each hold a table of records for every noun that their tools are about
-// (get_user, list_users and create_user are about a user). [NewWorld] makes one.
+// (get_user, list_users and create_user are about a user). The zero value has the seed 0.
 //
 // # Tables
 //
-// A table starts with Rows records whose identifiers are user_0001, user_0002 and so on, or whatever form the tools
+// A table starts with three records whose identifiers are user_0001, user_0002 and user_0003, or whatever form the tools
 // accept; no identifier is used twice. A record has the fields of the results and of the parameters of the tools about
 // its noun. Identifiers of other nouns are those of records that the session starts with.
 //
 //   - create appends a record with the given fields; those not given are made up.
 //   - get, update and delete take the record of the identifier: the parameter whose last word is id, ids, uuid, key or
-//     slug and that names the noun, or just that, or is the only one. update changes the given fields. get with the
-//     identifier of another noun (get_user_profile of user_id) reads the record of that, if the session has such a
-//     table and the name is not in the plural.
+//     slug and that names the noun, or just that, or is the only one. It must be given even where the parameters leave
+//     the choice. update changes the given fields. get with the identifier of another noun (get_user_profile of
+//     user_id) reads the record of that, if the session has such a table and the name is not in the plural.
 //   - list and search give the records whose fields equal the given ones, by identifier in order of making; limit and
 //     offset hold where they are whole and not negative. A get without identifier, in the plural, is a list.
 //
@@ -36,29 +39,23 @@ import (
 //
 // A result follows the tool's result schema if it has one: records are told by the words of its fields, and so are
 // counts and flags of success. Without one it is the record; {"items": [...], "total": n} for a list; a status and the
-// identifier for what is deleted. Failures change nothing and are results with IsError of the form {"error": {"type":
-// ..., "message": ...}}: bad_argument for arguments that break the parameters, not_found for an unknown identifier,
-// conflict for creating under an identifier that was used before.
+// identifier for what is deleted. The package comment lists the failures, which change nothing: a create or update whose
+// outcome breaks the result schema is one of them.
 //
-// A tool of another verb, of a noun without identifiers, or whose result schema has no place for the records is
-// answered as by [Schema]; so is a call whose outcome breaks the result schema, and it changes nothing.
+// A tool of another verb, of a noun without identifiers, or whose result schema has no place for the records works on no
+// table and is answered as by [Schema], call for call.
 //
-// # Determinism and cost
-//
-// The same seed, session identifier, tools in any order and calls give the same answers, whatever other sessions do.
-// Opening a session costs next to nothing: tables and records are made when they are first asked for. What is derived
-// from a tool is kept for later sessions. A World is safe for concurrent use; Rows must not change after the first use.
+// A World is safe for concurrent use and must not be copied after its first use.
 type World struct {
-	Rows int // records in each table at the start, at most 1000; zero or less means 3
-
-	seed   uint64
-	schema *Schema
+	schema Schema
 }
 
 // NewWorld returns an executor whose tables depend on the seed.
-func NewWorld(seed uint64) *World { return &World{seed: seed, schema: NewSchema(seed)} }
+func NewWorld(seed uint64) *World { return &World{Schema{seed: seed}} }
 
-// A Knower is a session that knows what exists in it, as the sessions of a [World] do.
+// A Knower is a session that knows what exists in it, as the sessions of a [World] do. Whoever makes arguments for a
+// session, as package native does for that of its executor, can ask whether it is one and take the values from there; of
+// a session that is none, nothing is known to exist.
 type Knower interface {
 	// Known returns the values that exist in the state for a parameter of a tool, in order: identifiers of records, and
 	// for a list or search the values of the field that the parameter filters by. It is nil where the state has nothing
@@ -68,18 +65,13 @@ type Knower interface {
 
 // Open starts a session with tables of its own. It never fails.
 func (w *World) Open(ctx context.Context, id string, tools []midtool.Tool) (midtool.Session, error) {
-	rows := w.Rows
-	if rows <= 0 {
-		rows = 3
-	}
-	return &session{world: w, id: id, rows: min(rows, 1000), offered: tools}, nil
+	return &session{schema: &w.schema, id: id, offered: tools}, nil
 }
 
 // A session holds the tables of one conversation.
 type session struct {
-	world   *World
+	schema  *Schema
 	id      string
-	rows    int
 	offered []midtool.Tool
 	tools   []*tool // of offered, once they are looked at
 	tables  []*table
@@ -87,7 +79,7 @@ type session struct {
 
 // A table holds the records of one noun.
 type table struct {
-	kind *kind
+	plan *tablePlan
 	rows []*row // in the order of making; deleted ones stay, so that no identifier comes back
 }
 
@@ -125,12 +117,10 @@ func (s *session) perform(called *midtool.Tool, args *jsonval.Value) result {
 	if fault := t.refuse(args); fault != "" {
 		return failure("bad_argument", fault)
 	}
-	if table := s.table(s.home(t)); table != nil && table.kind.works[t] {
-		if r, ok := s.act(table, t, args); ok {
-			return r
-		}
+	if table := s.table(s.home(t)); table != nil && table.plan.works(t) {
+		return s.act(table, t, args)
 	}
-	return s.world.schema.answer(t, args)
+	return s.schema.answer(t, args)
 }
 
 // A result is what a call comes to.
@@ -154,17 +144,19 @@ var notJSON = failure("bad_argument", "arguments: are not JSON")
 // look derives what is needed from the offered tools.
 func (s *session) look() []*tool {
 	if s.tools == nil {
-		s.tools = s.world.schema.catalog.all(s.offered)
+		s.tools = s.schema.catalog.all(s.offered)
 	}
 	return s.tools
 }
 
 // find looks a tool up, among those of the session first: only they work on tables.
 func (s *session) find(t *midtool.Tool) *tool {
-	if found := among(s.look(), t); found != nil {
-		return found
+	for _, known := range s.look() { // there are some tens of them, seldom more
+		if known.is(t) {
+			return known
+		}
 	}
-	return s.world.schema.catalog.get(t)
+	return s.schema.catalog.get(t)
 }
 
 // home is the noun of the table that a tool works on: its own, or the one whose identifier it takes.
@@ -191,26 +183,25 @@ func (s *session) table(stem string) *table {
 		return nil
 	}
 	for _, t := range s.tables {
-		if t.kind.stem == stem {
-			if !t.kind.usable {
+		if t.plan.stem == stem {
+			if !t.plan.usable {
 				return nil
 			}
 			return t
 		}
 	}
-	var room [8]*tool
-	members := room[:0]
+	var members []*tool
 	for _, t := range s.look() {
 		if t.meaning.Class != names.OtherVerb && s.home(t) == stem {
 			members = append(members, t)
 		}
 	}
-	t := &table{kind: s.world.schema.catalog.kindOf(stem, members)}
+	t := &table{plan: s.schema.catalog.planOf(stem, members)}
 	s.tables = append(s.tables, t)
-	if !t.kind.usable {
+	if !t.plan.usable {
 		return nil
 	}
-	for range s.rows {
+	for range startRows {
 		if s.append(t, nil) == nil {
 			break
 		}
@@ -225,10 +216,10 @@ func (s *session) append(t *table, id *jsonval.Value) *row {
 	switch {
 	case id != nil:
 		r.id = *id
-	case t.kind.idKnown:
+	case t.plan.idKnown:
 		for ; ; n++ { // a caller may have taken the next one
 			var ok bool
-			if r.id, ok = t.kind.idForm(nil, n); !ok {
+			if r.id, ok = t.plan.idForm(nil, n); !ok {
 				return nil
 			}
 			if t.find(&r.id) == nil {
@@ -239,7 +230,7 @@ func (s *session) append(t *table, id *jsonval.Value) *row {
 		d := s.draws(t, "id", n)
 		for try := 0; ; try++ {
 			var ok bool
-			if r.id, ok = t.kind.idForm(d, n); !ok || try == 32 {
+			if r.id, ok = t.plan.idForm(d, n); !ok || try == 32 {
 				return nil
 			}
 			if t.find(&r.id) == nil {
@@ -252,7 +243,7 @@ func (s *session) append(t *table, id *jsonval.Value) *row {
 }
 
 func (s *session) draws(t *table, what string, n int) *draw.Draws {
-	return draw.New(s.world.seed, "world", s.id, t.kind.stem, what, strconv.Itoa(n))
+	return draw.New(s.schema.seed, "world", s.id, t.plan.stem, what, strconv.Itoa(n))
 }
 
 // fill makes up the values of a record that nobody has asked for yet.
@@ -260,12 +251,12 @@ func (s *session) fill(t *table, r *row) {
 	if r.cells != nil {
 		return
 	}
-	r.cells = t.kind.cells(s.draws(t, "row", r.n), func(noun string, d *draw.Draws) (jsonval.Value, bool) {
+	r.cells = t.plan.cells(s.draws(t, "row", r.n), func(noun string, d *draw.Draws) (jsonval.Value, bool) {
 		o := s.table(noun)
-		if o == nil || !o.kind.idKnown {
+		if o == nil || !o.plan.idKnown {
 			return jsonval.Value{}, false
 		}
-		return o.kind.idForm(nil, d.Between(1, s.rows))
+		return o.plan.idForm(nil, d.Between(1, startRows))
 	})
 }
 
@@ -290,41 +281,41 @@ func same(a, b *jsonval.Value) bool {
 	return a.Kind >= jsonval.Number && a.Kind != jsonval.String && jsonval.EqualForm(a) == jsonval.EqualForm(b)
 }
 
-// act does what a tool says to a table. It returns false, and has changed nothing, where the outcome cannot be told.
-func (s *session) act(t *table, by *tool, args *jsonval.Value) (result, bool) {
+// act does what a tool that works on a table says to it.
+func (s *session) act(t *table, by *tool, args *jsonval.Value) result {
 	switch class := by.meaning.Class; {
 	case class == names.CreateVerb:
 		return s.create(t, by, args)
-	case class == names.ListVerb || class == names.SearchVerb || class == names.GetVerb && by.plural && by.identifier(args) == nil:
+	case searches(class) || class == names.GetVerb && by.plural && by.identifier(args) == nil:
 		return s.list(t, by, args)
-	case by.identifier(args) != nil:
-		return s.touch(t, by, args)
+	case by.identifier(args) == nil:
+		return failure("bad_argument", named(by.fields[by.id].Name)+": is required")
 	}
-	return result{}, false
+	return s.touch(t, by, args)
 }
 
-func (s *session) create(t *table, by *tool, args *jsonval.Value) (result, bool) {
+func (s *session) create(t *table, by *tool, args *jsonval.Value) result {
 	var id *jsonval.Value
-	if by.id >= 0 && (by.owner() == "" || by.owner() == t.kind.stem) {
+	if by.identifiesOwn(t.plan.stem) {
 		if id = by.identifier(args); id != nil && t.find(id) != nil {
-			return failure("conflict", t.about(id)+" was used before"), true
+			return failure("conflict", t.about(id)+" was used before")
 		}
 	}
 	r := s.append(t, id)
 	if r == nil {
-		return result{}, false
+		return failure("conflict", "no identifier of a "+t.plan.stem+" is left")
 	}
 	s.fill(t, r)
 	t.merge(r, args)
-	told, ok := s.tell(t, by, args, []*row{r}, 1)
-	if !ok {
+	told := s.tell(t, by, args, []*row{r}, 1)
+	if told.failed {
 		t.rows = t.rows[:r.n-1]
 	}
-	return told, ok
+	return told
 }
 
 // touch gets, updates or deletes the records of the given identifiers: all of them or, if one is unknown, none.
-func (s *session) touch(t *table, by *tool, args *jsonval.Value) (result, bool) {
+func (s *session) touch(t *table, by *tool, args *jsonval.Value) result {
 	id := by.identifier(args)
 	wanted := []jsonval.Value{*id}
 	if id.Kind == jsonval.List {
@@ -334,18 +325,18 @@ func (s *session) touch(t *table, by *tool, args *jsonval.Value) (result, bool) 
 	for i := range wanted {
 		r := t.find(&wanted[i])
 		if r == nil || r.gone {
-			return failure("not_found", t.about(&wanted[i])+" does not exist"), true
+			return failure("not_found", t.about(&wanted[i])+" does not exist")
 		}
 		s.fill(t, r)
 		if by.meaning.Class == names.UpdateVerb {
-			r = &row{n: r.n, id: r.id, cells: append([]cell(nil), r.cells...)}
+			r = &row{n: r.n, id: r.id, cells: slices.Clone(r.cells)}
 			t.merge(r, args)
 		}
 		rows = append(rows, r)
 	}
-	told, ok := s.tell(t, by, args, rows, len(rows))
-	if !ok {
-		return told, false
+	told := s.tell(t, by, args, rows, len(rows))
+	if told.failed {
+		return told
 	}
 	for _, r := range rows {
 		switch by.meaning.Class {
@@ -355,28 +346,27 @@ func (s *session) touch(t *table, by *tool, args *jsonval.Value) (result, bool) 
 			r.gone = true
 		}
 	}
-	return told, true
+	return told
 }
 
 // about names a record in a message.
 func (t *table) about(id *jsonval.Value) string {
 	if text := plain(id.Text); text != "" {
-		return t.kind.stem + " " + text
+		return t.plan.stem + " " + text
 	}
-	return "this " + t.kind.stem
+	return "this " + t.plan.stem
 }
 
 // merge writes the given fields into a record.
 func (t *table) merge(r *row, args *jsonval.Value) {
 	for i := range args.Members {
-		var room [8]string
-		if at, known := t.kind.column(names.AppendWords(room[:0], args.Members[i].Key)); known && at >= 0 {
+		if at, known := t.plan.column(names.Words(args.Members[i].Key)); known && at >= 0 {
 			r.cells[at] = cell{true, args.Members[i].Value}
 		}
 	}
 }
 
-func (s *session) list(t *table, by *tool, args *jsonval.Value) (result, bool) {
+func (s *session) list(t *table, by *tool, args *jsonval.Value) result {
 	limit, offset := math.MaxInt, 0
 	type filter struct {
 		at    int
@@ -385,9 +375,8 @@ func (s *session) list(t *table, by *tool, args *jsonval.Value) (result, bool) {
 	var filters []filter
 	for i := range args.Members {
 		m := &args.Members[i]
-		var room [8]string
-		words := names.AppendWords(room[:0], m.Key)
-		if at, known := t.kind.column(words); known && m.Value.Kind != jsonval.Null {
+		words := names.Words(m.Key)
+		if at, known := t.plan.column(words); known && m.Value.Kind != jsonval.Null {
 			filters = append(filters, filter{at, &m.Value})
 		} else if len(words) == 1 && words[0] == "limit" {
 			limit = bound(&m.Value, limit)
@@ -433,16 +422,20 @@ func bound(v *jsonval.Value, otherwise int) int {
 	return int(min(f, math.MaxInt32))
 }
 
-func (s *session) tell(t *table, by *tool, args *jsonval.Value, rows []*row, total int) (result, bool) {
-	told := telling{kind: t.kind, tool: by, args: args, total: total}
+// tell puts records into a result. It fails where the tool's result schema has no place for them.
+func (s *session) tell(t *table, by *tool, args *jsonval.Value, rows []*row, total int) result {
+	told := telling{plan: t.plan, tool: by, args: args, total: total}
 	if by.returns != nil {
-		told.d = s.world.schema.draws(by, args)
+		told.d = s.schema.draws(by, args)
 	}
 	v, ok := told.result(rows)
-	if !ok {
-		return result{}, false
+	switch class := by.meaning.Class; {
+	case ok:
+		return result{value: v}
+	case class == names.CreateVerb || class == names.UpdateVerb:
+		return failure("bad_argument", told.fault(&v))
 	}
-	return result{value: v}, true
+	return failure("conflict", "the result would break its schema")
 }
 
 // Known implements [Knower].
@@ -469,17 +462,18 @@ func (s *session) KnownValues(of *midtool.Tool, parameter string) []jsonval.Valu
 	f := t.fields[at]
 	table, column := s.table(s.home(t)), -1
 	switch class := t.meaning.Class; {
-	case class == names.CreateVerb && at == t.id && (t.owner() == "" || t.owner() == t.meaning.Stem): // what is created is new
+	case class == names.CreateVerb && at == t.id && t.identifiesOwn(t.meaning.Stem): // what is created is new
 		return nil
-	case class == names.ListVerb || class == names.SearchVerb:
-		if table != nil && table.kind.works[t] {
+	case searches(class):
+		if table != nil && table.plan.works(t) {
 			var known bool
-			if column, known = table.kind.column(f.Words); known {
+			if column, known = table.plan.column(f.Words); known {
 				break
 			}
 		}
 		table = s.owner(f)
-	case at == t.id && (class == names.GetVerb || class == names.UpdateVerb || class == names.DeleteVerb) && table != nil && table.kind.works[t]:
+	case at == t.id && table != nil && table.plan.works(t) &&
+		(class == names.GetVerb || class == names.UpdateVerb || class == names.DeleteVerb):
 	default:
 		table = s.owner(f)
 	}

@@ -529,7 +529,8 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":"What is it?"},{"role":"assistant","content":"No."}],` +
 		`"tools":[{"function":{"name":"a.b"}},{"function":{"name":"a b"}}]}`))
 	f.Add([]byte(`{"messages":[{"role":"user","content":"Say ab to it."},` +
-		`{"role":"assistant","tool_calls":[{"function":{"name":"a.b","arguments":"{\"x\":\"ab\"}"}},{"id":"1","function":{"name":"a_b","arguments":{}}}]},` +
+		`{"role":"assistant","tool_calls":[{"function":{"name":"a.b","arguments":"{\"x\":\"ab\"}"}},` +
+		`{"id":"1","function":{"name":"a_b","arguments":{}}}]},` +
 		`{"role":"tool","content":"{\"error\":1}"},{"role":"tool","tool_call_id":"1","content":"2"},{"role":"assistant","content":"No."}],` +
 		`"tools":[{"function":{"name":"a.b","parameters":{"properties":{"x":{"type":"str"}}}}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -16,6 +16,56 @@ type hint struct {
 	low  [320]byte // text in lower case
 }
 
+// A told is what comes of a hint.
+type told struct {
+	choices  []string // values that are listed; none for fewer than two
+	forms    []table  // of the values, at most one
+	date     bool     // values are dates
+	time     bool     // values are dates with a time
+	examples []string
+	lo, hi   float64 // with ranged
+	ranged   bool
+	dated    bool // the word date occurs
+}
+
+var silent told
+
+// tells reads the description, once for all values that are made.
+func (v *view) tells() *told {
+	s := v.Schema
+	if v.speaker != nil {
+		s = v.speaker
+	}
+	if s.Description == "" {
+		return &silent
+	}
+	t := s.told.Load()
+	if t == nil {
+		var h hint
+		h.read(s.Description)
+		t = h.all()
+		s.told.Store(t)
+	}
+	return t
+}
+
+func (h *hint) all() *told {
+	t := &told{examples: h.examples(), dated: h.says("date") >= 0}
+	if list := h.choices(); len(list) > 1 {
+		t.choices = list
+	}
+	t.date = h.says("yyyy-mm-dd") >= 0 && h.says("hh:mm", "yyyy-mm-ddt") < 0
+	t.time = h.says("iso 8601", "iso8601", "rfc 3339", "rfc3339") >= 0
+	for _, f := range namedForms {
+		if h.says(f.words...) >= 0 {
+			t.forms = []table{f.forms}
+			break
+		}
+	}
+	t.lo, t.hi, t.ranged = h.numbers()
+	return t
+}
+
 // read takes a description; a hint read anew forgets the old one, so that it can live on the stack.
 func (h *hint) read(description string) {
 	h.text = description[:min(len(description), len(h.low))]
@@ -55,26 +105,18 @@ var namedForms = []struct {
 
 // word makes a string as the description says: one of the values that it lists, of a form that it names, or like an
 // example. Where the name of the parameter has a table, examples are followed half of the time only, for variety.
-func (h *hint) word(m *Maker, tabled bool) (string, bool) {
-	if len(h.text) == 0 {
-		return "", false
-	}
-	if list := h.choices(); len(list) > 1 {
-		return draw.One(m.D, list), true
-	}
+func (t *told) word(m *Maker, tabled bool) (string, bool) {
 	switch {
-	case h.says("yyyy-mm-dd") >= 0 && h.says("hh:mm", "yyyy-mm-ddt") < 0:
+	case len(t.choices) > 0:
+		return draw.One(m.D, t.choices), true
+	case t.date:
 		return m.date(), true
-	case h.says("iso 8601", "iso8601", "rfc 3339", "rfc3339") >= 0:
+	case t.time:
 		return m.dateTime(), true
-	}
-	for _, f := range namedForms {
-		if h.says(f.words...) >= 0 {
-			return f.forms.value(m.D), true
-		}
-	}
-	if list := h.examples(); len(list) > 0 && (!tabled || m.D.Chance(0.5)) {
-		return draw.One(m.D, list), true
+	case len(t.forms) > 0:
+		return t.forms[0].value(m.D), true
+	case len(t.examples) > 0 && (!tabled || m.D.Chance(0.5)):
+		return draw.One(m.D, t.examples), true
 	}
 	return "", false
 }

@@ -57,13 +57,14 @@ func (m *Maker) Value(s *Schema, name string, depth int) (jsonval.Value, bool) {
 // value, which is checked against the schema afterwards. It must not be changed.
 type view struct {
 	*Schema
-	work int // how many schemas and properties were laid over each other
+	speaker *Schema // whose description the view has, where it is not its own
+	work    int     // how many schemas and properties were laid over each other
 }
 
 // lay makes the view of a schema; one that stands for itself is its own.
 func lay(s *Schema, branch int) view {
 	if s.ref == nil && s.allOf == nil && s.anyOf == nil && s.oneOf == nil {
-		return view{s, 1 + len(s.props)}
+		return view{Schema: s, work: 1 + len(s.props)}
 	}
 	v := view{Schema: &Schema{lengths: [4]int{-1, -1, -1, -1}}}
 	v.add(s, branch, 0)
@@ -154,7 +155,7 @@ func (v *view) add(s *Schema, branch, nesting int) {
 		v.format = s.format
 	}
 	if v.Description == "" {
-		v.Description = s.Description
+		v.Description, v.speaker = s.Description, s
 	}
 	if s.ref != nil {
 		v.add(s.ref, branch, nesting+1)
@@ -325,10 +326,8 @@ func (m *Maker) number(v *view, name string) (jsonval.Value, bool) {
 	if r, ok := numberRanges[LastWord(name)]; ok {
 		lo, hi = r[0], r[1]
 	}
-	var h hint
-	h.read(v.Description)
-	if a, b, ok := h.numbers(); ok {
-		lo, hi = a, b
+	if told := v.tells(); told.ranged {
+		lo, hi = told.lo, told.hi
 	}
 	integer := v.types&integerType != 0 && v.types&(1<<jsonval.Number) == 0 || wholeNumbers[LastWord(name)]
 	step := 0.1
@@ -512,14 +511,13 @@ func (m *Maker) byName(v *view, name string) string {
 	if t == nil {
 		t = valueTables[last]
 	}
-	var h hint
-	h.read(v.Description)
-	if s, ok := h.word(m, t != nil); ok {
+	told := v.tells()
+	if s, ok := told.word(m, t != nil); ok {
 		return s
 	}
 	vague := last == "from" || last == "since" || last == "until"
 	switch {
-	case dateNames[both] || dateNames[last] && (!vague || h.says("date") >= 0):
+	case dateNames[both] || dateNames[last] && (!vague || told.dated):
 		return m.date()
 	case last == "time" || last == "start" || last == "end" || last == "timestamp":
 		return m.dateTime()

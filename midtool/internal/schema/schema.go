@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -82,6 +83,7 @@ type Schema struct {
 	Description string
 	Unsupported string // of the root: a pattern anywhere in the document outside Go's syntax
 	examples    []jsonval.Value
+	told        atomic.Pointer[told] // by Description, once asked for
 }
 
 type property struct {

@@ -119,6 +119,8 @@ func TestContainsWhole(t *testing.T) {
 		{"item c-778", "c-77", false, "another ID"},
 		{"$5", "$5", true, "a sign"},
 		{"\u6771\u4eac\u306f\u6674\u308c", "\u6674\u308c", true, "a script without spaces"},
+		{"\u6771\u4eactower", "\u6771\u4eac", true, "another script after it"},
+		{"ok\u3067\u3059", "ok", true, "another script after it"},
 	} {
 		if got := containsWhole(tt.text, tt.fact); got != tt.want || tt.reason == "" {
 			t.Errorf("%q in %q: %v (%s)", tt.fact, tt.text, got, tt.reason)

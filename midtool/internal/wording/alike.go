@@ -8,9 +8,11 @@ import (
 // SoundsLike says whether a request for t can have the words of a request for o: some way to say what one does is a way to
 // say what the other does, articles and case apart.
 func (t *Tool) SoundsLike(o *Tool) bool {
-	for _, p := range t.said {
-		for _, q := range o.said {
-			if withoutArticle(p.object) == withoutArticle(q.object) && slices.ContainsFunc(p.verbs, func(v string) bool { return slices.Contains(q.verbs, v) }) {
+	for i := range t.said {
+		p := &t.said[i]
+		for j := range o.said {
+			q := &o.said[j]
+			if p.core == q.core && slices.ContainsFunc(p.verbs, func(v string) bool { return slices.Contains(q.verbs, v) }) {
 				return true
 			}
 		}

@@ -22,6 +22,7 @@ type phrasing struct {
 	object    string   // as the assistant says it; for the user "your" becomes "my"
 	askable   bool     // the object can be asked for by itself: "I need the weather"
 	described bool     // taken from the description
+	core      string   // the object without its article, in lower case
 }
 
 // About reads a tool's original name and description.
@@ -34,6 +35,9 @@ func About(name, description string) *Tool {
 	// A name outside the table of verbs says less than any description.
 	if t.Meaning.Class != names.OtherVerb || len(t.said) == 0 {
 		t.said = append(t.said, ofName(t.Meaning)...)
+	}
+	for i := range t.said {
+		t.said[i].core = withoutArticle(t.said[i].object)
 	}
 	if noun := spokenNoun(t.Meaning.Noun); len(noun) > 1 && !slices.ContainsFunc(noun, func(w string) bool { return otherVerbs[w] }) {
 		last := len(noun) - 1
