@@ -34,7 +34,8 @@ type scene struct {
 
 // again is an empty scene that uses the room of c.
 func (c *scene) again() scene {
-	if len(c.words) > maxKept || len(c.numbers) > maxKept || len(c.results) > maxKept || cap(c.list) > maxKept || cap(c.pending) > maxKept || cap(c.key) > maxKept {
+	if len(c.words) > maxKept || len(c.numbers) > maxKept || len(c.results) > maxKept || cap(c.list) > maxKept ||
+		cap(c.pending) > maxKept || cap(c.key) > maxKept {
 		return scene{}
 	}
 	clear(c.words)

@@ -160,7 +160,8 @@ const maxKept = 512
 func (v *validator) start(c *Checker, s *Sample) {
 	old := *v // as done has left it
 	*v = validator{checker: c, sample: s, tools: old.tools, ids: old.ids, answers: old.answers,
-		scene: old.scene, spare: old.spare, words: old.words, offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
+		scene: old.scene, spare: old.spare, words: old.words,
+		offers: old.offers[:0], calls: old.calls[:0], evidence: old.evidence[:0], buf: old.buf[:0]}
 	if v.tools == nil || len(v.tools) > maxKept {
 		v.tools = make(map[string]int)
 	}
@@ -179,7 +180,8 @@ func (v *validator) start(c *Checker, s *Sample) {
 func (v *validator) done() {
 	v.sample, v.found, v.scene = nil, nil, v.scene.again()
 	v.spare = [2]scene{v.spare[0].again(), v.spare[1].again()}
-	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept || cap(v.words.Words) > maxKept || cap(v.buf) > 1024*maxKept {
+	if cap(v.offers) > maxKept || cap(v.calls) > maxKept || cap(v.evidence) > maxKept ||
+		cap(v.words.Words) > maxKept || cap(v.buf) > 1024*maxKept {
 		*v = validator{}
 		return
 	}

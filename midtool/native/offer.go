@@ -15,6 +15,14 @@ import (
 // smallest ID keeps it, the others get _2, _3, ... in ID order; an untouched name is never taken by a renamed tool.
 // It reports whether any name changed.
 func exportNames(tools []midtool.Tool) (changed bool) {
+	clean := true // as nearly all sets are
+	for i := range tools {
+		n := tools[i].Name
+		clean = clean && names.Exportable(n) && !named(tools[:i], n)
+	}
+	if clean {
+		return false
+	}
 	order := make([]int, len(tools))
 	for i := range order {
 		order[i] = i
@@ -46,6 +54,15 @@ func exportNames(tools []midtool.Tool) (changed bool) {
 		claim(i, name)
 	}
 	return changed
+}
+
+func named(tools []midtool.Tool, name string) bool {
+	for i := range tools {
+		if tools[i].Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Sizes of the offered set and their weights in percent (ours): how many distractors stand beside the called tools.
