@@ -2,6 +2,7 @@ package midtool
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -34,30 +35,34 @@ func DefaultLicenses() []string {
 // same calls (arguments by meaning, keys in any order) and the same requests. Of samples that share it, one is enough.
 func (s *Sample) ContentHash() [sha256.Size]byte {
 	var ids []string
+	b := make([]byte, 0, 1024)
+	part := func(kind byte, text string) {
+		b = binary.BigEndian.AppendUint32(append(b, kind), uint32(len(text)))
+		b = append(b, text...)
+	}
 	for i := range s.Tools {
 		ids = append(ids, s.Tools[i].ID)
 	}
-	tools, calls, requests := jsonval.NewList(), jsonval.NewList(), jsonval.NewList()
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		for j := range m.Offers {
 			ids = append(ids, m.Offers[j].ID)
 		}
 		if m.Role == RoleUser {
-			requests.List = append(requests.List, jsonval.NewString(m.Content))
+			part('u', m.Content)
 		}
 		for _, c := range m.Calls {
-			arguments, err := jsonval.Parse(c.Arguments)
-			if err != nil {
-				arguments = jsonval.NewString(string(c.Arguments))
+			part('n', c.Name)
+			if arguments, err := jsonval.Parse(c.Arguments); err == nil {
+				part('a', arguments.Encode(jsonval.Canonical))
+			} else {
+				part('x', string(c.Arguments))
 			}
-			calls.List = append(calls.List, jsonval.NewList(jsonval.NewString(c.Name), arguments))
 		}
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		tools.List = append(tools.List, jsonval.NewString(id))
+		part('t', id)
 	}
-	key := jsonval.NewList(tools, calls, requests)
-	return sha256.Sum256(key.Bytes(jsonval.Canonical))
+	return sha256.Sum256(b)
 }

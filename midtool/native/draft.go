@@ -99,8 +99,13 @@ func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) erro
 	}
 	d.sample.Tools = exported[:len(start):len(start)]
 	var err error
-	d.session, err = d.g.opts.Executor.Open(ctx, d.sample.ID, originals)
-	return err
+	switch d.session, err = d.g.opts.Executor.Open(ctx, d.sample.ID, originals); {
+	case err != nil:
+		return fmt.Errorf("native: sample %q: open a session: %w", d.sample.ID, err)
+	case d.session == nil:
+		return fmt.Errorf("native: sample %q: Executor opened no session", d.sample.ID)
+	}
+	return nil
 }
 
 // step makes the arguments of a call of t. fixed holds arguments that are settled.
@@ -167,11 +172,13 @@ func (d *draft) execute(ctx context.Context, s *step) error {
 	}
 	r, err := d.session.Execute(ctx, s.tool.Tool, s.args.Bytes(jsonval.Compact))
 	if err != nil {
-		return err
+		return fmt.Errorf("native: sample %q: tool %q: %w", d.sample.ID, s.tool.Name, err)
 	}
-	s.answer, err = result(r)
-	s.failed = r.IsError || err == nil && jsonval.ReportsError(&s.answer)
-	return err
+	if s.answer, err = jsonval.Parse(r.Value); err != nil {
+		return fmt.Errorf("native: sample %q: tool %q answered no JSON: %w", d.sample.ID, s.tool.Name, err)
+	}
+	s.failed = r.IsError || jsonval.ReportsError(&s.answer)
+	return nil
 }
 
 // made is step and execute for a call that must succeed.

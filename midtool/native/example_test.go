@@ -34,7 +34,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, m := range corpus.Samples[0].Messages {
-		fmt.Println(m.Role, m.Content)
+		fmt.Println(strings.TrimSpace(string(m.Role) + " " + m.Content))
 		for _, c := range m.Calls {
 			fmt.Printf("  %s %s\n", c.Name, c.Arguments)
 		}
@@ -43,6 +43,16 @@ func Example() {
 		fmt.Println(e.CallID, e.Path, e.Class, e.Text)
 	}
 	// Output:
+	// user I'd appreciate it if you could bring up the orders of a customer with the name of the customer set to "Tariq Holm". With what comes back, remove an order with the ID it gives you. That would help a lot.
+	// assistant
+	//   list_orders {"customer":"Tariq Holm"}
+	// tool {"items": [{"id": "order_0003", "customer": "Tariq Holm"}], "total": 1}
+	// assistant
+	//   delete_order {"order_id":"order_0003"}
+	// tool {"status": "ok", "order_id": "order_0003"}
+	// assistant That worked out. There were no problems with the request to delete an order: the status is ok.
+	// call_0001 /customer literal Tariq Holm
+	// call_0002 /order_id tool_result
 }
 
 func ExampleGenerate() {
@@ -67,4 +77,9 @@ func ExampleGenerate() {
 	}
 	fmt.Println(corpus.Reasons())
 	// Output:
+	// I'd like you to retrieve the weather with the city set to Utrecht.
+	// get_weather {"city":"Utrecht"}
+	// midtool: tool "send_mail": license: GPL-3.0-only
+	// midtool: tool "convert_file", sample "single//1": no_value: no valid arguments found for "convert_file"
+	// map[license:1 no_value:1]
 }

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/draw"
-	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 	"github.com/throughline-go/throughline/midtool/internal/teach"
 	"github.com/throughline-go/throughline/midtool/internal/wording"
@@ -27,13 +25,14 @@ import (
 // sample is kept or rejected. Reasons for tools: those of [midtool.Normalize]; license; duplicate (same ID);
 // pattern_unsupported (a pattern outside Go's syntax); window (a definition beyond half of MaxTokens); group_quality.
 // For samples, after 8 tries each: no_value (no arguments, or no answer without an error, were found), no_chain (no
-// tools that feed each other), recoverable (nothing can be withheld), window, duplicate (same offered tools, calls and
-// requests), teacher and bad_answer (no usable answer of Teacher), or the first rule of the checker that the last try
-// broke.
+// tools that feed each other, after 2), recoverable (nothing can be withheld), window, duplicate (the same [midtool.Sample]
+// ContentHash as one before), or the first rule of the checker that the last try broke. After the last answer of a
+// teacher: teacher (it failed), bad_answer, no_fact, new_number, unsaid, no_question, no_refusal (in the form, and in
+// what a final answer, a question or a refusal must have), or a rule of the checker.
 //
 // The same tools, options and seed give the same bytes, whatever the order of the tools and the number of workers,
 // where Executor and Teacher answer alike. The time grows linearly with the number of samples; with Emit, memory grows
-// by some 100 bytes a sample. The error is that of ctx, of Executor, of Emit or of the file Answers, or names bad
+// by some 160 bytes a sample. The error is that of ctx, of Executor, of Emit or of the file Answers, or names bad
 // options; the result is then nil. No tools give an empty corpus. No goroutine outlives the call.
 func Generate(ctx context.Context, tools []midtool.Tool, o *Options) (*midtool.Corpus, error) {
 	opts, err := o.withDefaults()
@@ -82,8 +81,12 @@ type generator struct {
 	seen   map[[sha256.Size]byte]string // samples by content
 }
 
-// batchSize is how many samples a worker makes between two looks at the others.
-const batchSize = 256
+// How many samples a worker makes between two looks at the others, so that waiting for the slowest costs little; with a
+// teacher each takes so long that it costs little all the same.
+const (
+	batchSize  = 256
+	taughtSize = 4
+)
 
 // run makes the planned samples in batches and hands them out in the order of the plan.
 func (g *generator) run(ctx context.Context, items []item) error {
@@ -95,11 +98,14 @@ func (g *generator) run(ctx context.Context, items []item) error {
 			workers[i].check.Replay = g.opts.Executor
 		}
 	}
-	inner, cancel := context.WithCancel(ctx)
+	inner, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait() // where the samples are no longer wanted
-	defer cancel()
+	defer cancel(context.Canceled)
 	size := batchSize * len(workers)
+	if g.teacher != nil {
+		size = taughtSize * len(workers)
+	}
 	begin := func(from int, made []outcome) []outcome {
 		batch := items[from:min(len(items), from+size)]
 		made = slices.Grow(made[:0], len(batch))[:len(batch)]
@@ -108,6 +114,7 @@ func (g *generator) run(ctx context.Context, items []item) error {
 				// Worker k takes every n-th item: neighbors are alike, and so is their cost.
 				for i := k; i < len(batch); i += len(workers) {
 					if made[i] = w.make(inner, batch[i]); made[i].err != nil {
+						cancel(made[i].err) // of the first, which stops the others
 						return
 					}
 				}
@@ -119,6 +126,9 @@ func (g *generator) run(ctx context.Context, items []item) error {
 	next := begin(0, nil)
 	for done := 0; done < len(items); {
 		wg.Wait()
+		if err := context.Cause(inner); err != nil {
+			return err
+		}
 		before, next = next, before
 		if from := done + len(before); from < len(items) {
 			next = begin(from, next)
@@ -147,9 +157,6 @@ type outcome struct {
 }
 
 func (g *generator) take(o *outcome) error {
-	if o.err != nil {
-		return o.err
-	}
 	if o.rejected == nil {
 		if first, twice := g.seen[o.key]; twice {
 			o.rejected = g.reject(o.item, miss{reason: "duplicate", detail: "of " + strconv.Quote(first)})
@@ -164,7 +171,10 @@ func (g *generator) take(o *outcome) error {
 	g.corpus.Kept++
 	g.corpus.Tokens += o.tokens
 	if g.opts.Emit != nil {
-		return g.opts.Emit(o.sample)
+		if err := g.opts.Emit(o.sample); err != nil {
+			return fmt.Errorf("native: sample %q: emit: %w", o.sample.ID, err)
+		}
+		return nil
 	}
 	g.corpus.Samples = append(g.corpus.Samples, o.sample)
 	return nil
@@ -174,8 +184,6 @@ func (g *generator) take(o *outcome) error {
 type worker struct {
 	g     *generator
 	check midtool.Checker
-	ids   []string // of contentKey
-	buf   []byte
 
 	// Of the draft at hand, in the room of the one before.
 	values, wording, offering draw.Draws // of tools and arguments, of words, of offered tools
@@ -200,6 +208,9 @@ func (w *worker) make(ctx context.Context, it item) outcome {
 		if last, err = d.build(ctx); err != nil {
 			return outcome{err: err}
 		}
+		if last.reason == "no_chain" && try == 1 {
+			break // what the tools answer will not change
+		}
 		if last.reason != "" {
 			continue
 		}
@@ -217,7 +228,7 @@ func (w *worker) make(ctx context.Context, it item) outcome {
 		if w.g.teacher != nil && draw.New(w.g.opts.Seed, "teacher", it.id()).Chance(*w.g.opts.TeacherShare) {
 			w.teach(ctx, it, &o)
 		}
-		o.key = w.contentKey(&o.sample)
+		o.key = o.sample.ContentHash()
 		return o
 	}
 	return outcome{rejected: w.g.reject(it, last)}
@@ -243,42 +254,4 @@ func (w *worker) teach(ctx context.Context, it item, o *outcome) {
 		o.rejected = w.g.reject(it, miss{rejected.Reason, rejected.Path, rejected.Detail})
 	}
 	o.tokens = found.Tokens
-}
-
-// contentKey is equal for samples with the same offered tools, calls and requests.
-func (w *worker) contentKey(s *midtool.Sample) [sha256.Size]byte {
-	w.ids = w.ids[:0]
-	for i := range s.Tools {
-		w.ids = append(w.ids, s.Tools[i].ID)
-	}
-	slices.Sort(w.ids)
-	b := w.buf[:0]
-	part := func(kind byte, text string) {
-		b = binary.BigEndian.AppendUint32(append(b, kind), uint32(len(text)))
-		b = append(b, text...)
-	}
-	for _, id := range w.ids {
-		part('t', id)
-	}
-	for i := range s.Messages {
-		m := &s.Messages[i]
-		if m.Role == midtool.RoleUser {
-			part('u', m.Content)
-		}
-		for _, c := range m.Calls {
-			part('n', c.Name)
-			part('a', string(c.Arguments))
-		}
-	}
-	w.buf = b
-	return sha256.Sum256(b)
-}
-
-// result parses the answer to a call.
-func result(r midtool.Result) (jsonval.Value, error) {
-	v, err := jsonval.Parse(r.Value)
-	if err != nil {
-		return v, errors.New("native: the executor answered no JSON: " + err.Error())
-	}
-	return v, nil
 }

@@ -36,7 +36,7 @@ func main() {
 			continue
 		}
 		for _, m := range s.Messages {
-			fmt.Println(m.Role+":", m.Content)
+			fmt.Println(strings.TrimSpace(string(m.Role) + ": " + m.Content))
 			for _, c := range m.Calls {
 				fmt.Printf("  calls %s %s\n", c.Name, c.Arguments)
 			}
