@@ -13,7 +13,7 @@ import (
 
 // programs are those of the README, in order. The first Go block is a complete program, without its first comment; the others are what the main function
 // does, without its indentation. The text block after each is what the program prints.
-var programs = []string{"quickstart/select", "quickstart/skills", "quickstart/rigger", "quickstart/credit"}
+var programs = []string{"quickstart/select", "quickstart/corpus", "quickstart/skills", "quickstart/rigger", "quickstart/credit"}
 
 func TestReadme(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "README.md"))

@@ -21,7 +21,7 @@ type scene struct {
 	joint strings.Builder
 
 	folded  folded
-	words   map[string]string // by word: the letters and digits in the text that have it
+	words   map[string]spoken // by word
 	worded  int               // bytes of text whose words are in words
 	numbers map[string]string // by [numberKey]: as found
 	counted int               // bytes of text whose numbers are in numbers
@@ -30,6 +30,12 @@ type scene struct {
 	key     []byte          // room for keys of results
 	pending []jsonval.Value // results whose scalars are not yet in results
 	results map[string]bool // of the scalars: forms after '=', texts after '#', folded texts of strings after '~'
+}
+
+// spoken is a word of a text.
+type spoken struct {
+	field string // the letters and digits in the text that have it first
+	times int
 }
 
 // again is an empty scene that uses the room of c.
@@ -76,6 +82,9 @@ func (c *scene) scalars(n *jsonval.Value) {
 		c.results["#"+n.Text] = true
 	}
 	if n.Kind == jsonval.String {
+		if isNumeral(n.Text) {
+			c.results[string(c.form(numeral(n)))] = true
+		}
 		c.results["~"+fold(n.Text)] = true
 	}
 }
@@ -86,7 +95,7 @@ func (c *scene) form(n *jsonval.Value) []byte {
 	return c.key
 }
 
-// inResult says whether a result has the scalar, for a string also as a number and in other spelling.
+// inResult says whether a result has the scalar, for a numeral also as a number and for other strings in other spelling.
 func (c *scene) inResult(v *jsonval.Value) bool {
 	if len(c.pending) > 0 && c.results == nil {
 		c.results = make(map[string]bool)
@@ -101,8 +110,32 @@ func (c *scene) inResult(v *jsonval.Value) bool {
 	if c.results[string(c.form(v))] || c.results["#"+v.Text] {
 		return true
 	}
+	if v.Kind == jsonval.String && isNumeral(v.Text) {
+		return c.results[string(c.form(numeral(v)))]
+	}
 	f := fold(v.Text)
 	return v.Kind == jsonval.String && f != "" && c.results["~"+f]
+}
+
+// without is the value with null for each scalar that a result has.
+func (c *scene) without(n *jsonval.Value) jsonval.Value {
+	out := jsonval.Value{Kind: n.Kind, Text: n.Text}
+	switch n.Kind {
+	case jsonval.List:
+		for i := range n.List {
+			out.List = append(out.List, c.without(&n.List[i]))
+		}
+	case jsonval.Object:
+		for i := range n.Members {
+			m := &n.Members[i]
+			out.Members = append(out.Members, jsonval.Pair(m.Key, c.without(&m.Value)))
+		}
+	case jsonval.String, jsonval.Number:
+		if c.inResult(n) {
+			return jsonval.Value{Kind: jsonval.Null}
+		}
+	}
+	return out
 }
 
 // find gives the best class of evidence for one leaf, trying them in order, and the words that carry the value.
@@ -116,7 +149,11 @@ func (c *scene) find(l *schema.Leaf) (EvidenceClass, string) {
 		return EvidenceUngrounded, ""
 	}
 	if strings.TrimSpace(v.Text) != "" {
-		if v.Kind == jsonval.Number && containsNumber(c.text, v.Text) || v.Kind != jsonval.Number && containsWhole(c.text, v.Text) {
+		contains := containsWhole
+		if isNumber(v) {
+			contains = containsNumber
+		}
+		if contains(c.text, v.Text) {
 			return EvidenceLiteral, v.Text
 		}
 		if v.Kind == jsonval.Bool {
@@ -146,41 +183,85 @@ func (c *scene) says(v *jsonval.Value) bool {
 
 // normalized finds the words that carry a value in another form, empty for none.
 func (c *scene) normalized(v *jsonval.Value) string {
-	if v.Kind == jsonval.Number || isNumeral(v.Text) {
-		if text := c.number(v.Text); text != "" || v.Kind == jsonval.Number {
-			return text
-		}
+	if isNumber(v) {
+		return c.number(v.Text) // sign and point matter, so that nothing is folded
 	}
 	c.folded.grow(c.text)
 	if text := c.folded.find(c.text, fold(v.Text)); text != "" {
 		return text
 	}
+	if strings.ContainsFunc(v.Text, unicode.IsDigit) {
+		return "" // the order of digits matters: 2026-02-01 is not 2026-01-02
+	}
+	return c.anyOrder(names.Words(v.Text))
+}
+
+// anyOrder finds words wherever they stand, each as often as it is asked for; empty if one is missing.
+func (c *scene) anyOrder(words []string) string {
 	if c.words == nil {
-		c.words = make(map[string]string)
+		c.words = make(map[string]spoken)
 	}
 	for field := range strings.FieldsFuncSeq(c.text[c.worded:], func(r rune) bool { return !isWordRune(r) }) {
 		c.list = names.AppendWords(c.list[:0], field)
 		for _, w := range c.list {
-			if c.words[w] == "" {
-				c.words[w] = field
+			s := c.words[w]
+			if s.times++; s.times == 1 {
+				s.field = field
 			}
+			c.words[w] = s
 		}
 	}
 	c.worded = len(c.text)
-	spoken := names.Words(v.Text)
-	for i, w := range spoken {
-		if spoken[i] = c.words[w]; spoken[i] == "" {
+	fields := make([]string, len(words))
+	for i, w := range words {
+		if fields[i] = c.words[w].field; fields[i] == "" {
 			return ""
 		}
 	}
-	return strings.Join(spoken, " ")
+	slices.Sort(words)
+	for from, i := 0, 0; i < len(words); i++ {
+		if words[i] != words[from] {
+			from = i
+		}
+		if i-from >= c.words[words[i]].times {
+			return ""
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+// isNumber holds for a number and for a string that is one as a whole.
+func isNumber(v *jsonval.Value) bool {
+	return v.Kind == jsonval.Number || v.Kind == jsonval.String && isNumeral(v.Text)
+}
+
+const minus = "\u2212" // the sign of printed texts
+
+// numeral is the number that a string is.
+func numeral(v *jsonval.Value) *jsonval.Value {
+	return &jsonval.Value{Kind: jsonval.Number, Text: hyphened(v.Text)}
+}
+
+// hyphened writes the sign of a number as programs do.
+func hyphened(s string) string {
+	if digits, ok := strings.CutPrefix(s, minus); ok {
+		return "-" + digits
+	}
+	return s
 }
 
 // isNumeral holds for the decimal writing of a number, not for codes such as 007.
 func isNumeral(s string) bool {
-	s = strings.TrimPrefix(s, "-")
+	if s == "" || s[0] > '9' && s[0] != minus[0] {
+		return false // most strings
+	}
+	s = strings.TrimPrefix(hyphened(s), "-")
+	points := 0
 	for i := range len(s) {
-		if !isDigit(s, i) && (s[i] != '.' || i == 0 || i == len(s)-1) {
+		if isDigit(s, i) {
+			continue
+		}
+		if points++; s[i] != '.' || points > 1 || i == 0 || i == len(s)-1 {
 			return false
 		}
 	}
@@ -189,6 +270,7 @@ func isNumeral(s string) bool {
 
 // number compares numbers by value: number words to twelve, thousands separators, 5 and 5.0, percent.
 func (c *scene) number(text string) string {
+	text = hyphened(text)
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return ""
@@ -245,10 +327,24 @@ func addNumbers(out map[string]string, text string) {
 		for isDigit(text, i) || i < len(text) && (text[i] == '.' || text[i] == ',') && isDigit(text, i+1) {
 			i++
 		}
-		if start > 0 && text[start-1] == '-' && !wordBefore(text, start-1) {
-			start--
+		start -= signBefore(text, start)
+		plain := hyphened(text[start:i])
+		if strings.IndexByte(plain, ',') >= 0 {
+			if grouped(strings.TrimPrefix(plain, "-")) {
+				plain = strings.ReplaceAll(plain, ",", "")
+			} else { // a list; the unit is that of its last number
+				for comma := 0; ; start += comma + 1 {
+					if comma = strings.IndexByte(text[start:i], ','); comma < 0 {
+						break
+					}
+					one := text[start : start+comma]
+					if f, err := strconv.ParseFloat(hyphened(one), 64); err == nil {
+						add(numberKey(hyphened(one), f), one)
+					}
+				}
+				plain = text[start:i]
+			}
 		}
-		plain := strings.ReplaceAll(text[start:i], ",", "")
 		f, err := strconv.ParseFloat(plain, 64)
 		if err != nil {
 			continue // 1.2.3 and the like
@@ -261,6 +357,36 @@ func addNumbers(out map[string]string, text string) {
 			}
 		}
 	}
+}
+
+// grouped holds for a number with commas between groups of three digits.
+func grouped(s string) bool {
+	whole, _, _ := strings.Cut(s, ".")
+	first, rest, _ := strings.Cut(whole, ",")
+	if len(first) > 3 || first[0] == '0' || strings.IndexByte(s[len(whole):], ',') >= 0 {
+		return false
+	}
+	for group := range strings.SplitSeq(rest, ",") {
+		if len(group) != 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// signBefore is the length of the minus before a number, 0 for none: a hyphen after a word is no sign.
+func signBefore(s string, i int) int {
+	n := 0
+	switch {
+	case i > 0 && s[i-1] == '-':
+		n = 1
+	case strings.HasSuffix(s[:i], minus):
+		n = len(minus)
+	}
+	if n > 0 && wordBefore(s, i-n) {
+		return 0
+	}
+	return n
 }
 
 // Forms in which people write a date.
@@ -287,27 +413,41 @@ func isDigit(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' 
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// isUnspaced holds for letters of scripts that put no spaces between words: a word may begin and end at each of them.
+func isUnspaced(r rune) bool {
+	if r < 0x0e00 {
+		return false
+	}
+	return r == 'ー' || r == 'ｰ' ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// joins says whether two runes side by side are inside a word.
+func joins(a, b rune) bool {
+	return isWordRune(a) && isWordRune(b) && !isUnspaced(a) && !isUnspaced(b)
+}
+
+// insideWord says whether a place in a text is inside a word.
+func insideWord(s string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i:])
+	return joins(before, after)
+}
+
 func wordBefore(s string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
 	return isWordRune(r)
 }
 
-func wordAt(s string, i int) bool {
-	r, _ := utf8.DecodeRuneInString(s[i:])
-	return isWordRune(r)
-}
-
 // containsWhole finds sub at word boundaries.
 func containsWhole(s, sub string) bool {
-	return findFrom(s, sub, func(i, j int) bool {
-		return !(wordBefore(s, i) && wordAt(s, i)) && !(wordBefore(s, j) && wordAt(s, j))
-	}) >= 0
+	return findFrom(s, sub, func(i, j int) bool { return !insideWord(s, i) && !insideWord(s, j) }) >= 0
 }
 
 // containsNumber finds the digits of a number that are not part of a longer or a negative one.
 func containsNumber(s, number string) bool {
 	return findFrom(s, number, func(i, j int) bool {
-		before := isDigit(s, i-1) || i > 1 && s[i-1] == '.' && isDigit(s, i-2) || i > 0 && s[i-1] == '-' && !wordBefore(s, i-1)
+		before := isDigit(s, i-1) || i > 1 && s[i-1] == '.' && isDigit(s, i-2) || signBefore(s, i) > 0
 		after := isDigit(s, j) || j < len(s) && s[j] == '.' && isDigit(s, j+1)
 		return !before && !after
 	}) >= 0
@@ -362,7 +502,7 @@ func (f *folded) grow(source string) {
 			for len(f.from)*stride <= len(f.edge) {
 				f.from = append(f.from, f.upto+i)
 			}
-			edge := !isWordRune(f.prev) || !isWordRune(r)
+			edge := !joins(f.prev, r)
 			for range utf8.RuneLen(x) {
 				f.edge = append(f.edge, edge)
 			}

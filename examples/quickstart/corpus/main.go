@@ -1,4 +1,4 @@
-// Command corpus is the README's program on training data: samples from the definitions of two tools.
+// Command corpus is the README's program on training data: a sample that takes two calls, from the definitions of two tools.
 package main
 
 import (
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"slices"
 	"strings"
 
 	"github.com/throughline-go/throughline/midtool"
@@ -21,27 +22,30 @@ func desk() (io.ReadCloser, error) {
 		` "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}}]}`)), nil
 }
 
+// show prints a conversation, and where the arguments of its calls come from.
+func show(s midtool.Sample) {
+	for _, m := range s.Messages {
+		line := string(m.Role) + ": " + m.Content
+		for _, c := range m.Calls {
+			line += fmt.Sprintf("%s %s", c.Name, c.Arguments)
+		}
+		fmt.Println(line)
+	}
+	var from []string
+	for _, e := range s.Evidence {
+		from = append(from, e.Path+": "+string(e.Class))
+	}
+	fmt.Println(strings.Join(from, ", "))
+}
+
 func main() {
-	ctx := context.Background()
-	tools, err := midtool.ReadTools(ctx, midtool.ToolsJSONL{Locator: "desk.jsonl", Open: desk})
+	tools, err := midtool.ReadTools(context.Background(), midtool.ToolsJSONL{Locator: "desk.jsonl", Open: desk})
 	if err != nil {
 		log.Fatal(err)
 	}
-	corpus, err := native.Generate(ctx, tools, nil) // a group of two tools gets 14 samples
+	corpus, err := native.Generate(context.Background(), tools, nil) // as many samples as two such tools are worth
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, s := range corpus.Samples {
-		if s.Family != midtool.Sequential {
-			continue
-		}
-		for _, m := range s.Messages {
-			fmt.Println(strings.TrimSpace(string(m.Role) + ": " + m.Content))
-			for _, c := range m.Calls {
-				fmt.Printf("  calls %s %s\n", c.Name, c.Arguments)
-			}
-		}
-		fmt.Println("evidence:", s.Evidence[0].Class, s.Evidence[1].Class)
-		break
-	}
+	show(corpus.Samples[slices.IndexFunc(corpus.Samples, func(s midtool.Sample) bool { return s.Family == midtool.Sequential })])
 }
