@@ -436,7 +436,7 @@ func insideWord(s string, i int) bool {
 
 func wordBefore(s string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
-	return isWordRune(r)
+	return isWordRune(r) && !isUnspaced(r)
 }
 
 // containsWhole finds sub at word boundaries.

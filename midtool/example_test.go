@@ -207,3 +207,15 @@ func ExampleRules() {
 	// Output:
 	// [invalid_utf8 name bad_schema] 20
 }
+
+func ExampleExportNames() {
+	tools := []*midtool.Tool{{ID: "t_1", Name: "orders.list"}, {ID: "t_2", Name: "orders list"}, {ID: "t_3", Name: "orders_list"}}
+	midtool.ExportNames(tools)
+	for _, t := range tools {
+		fmt.Printf("%s was %q\n", t.Name, t.Original)
+	}
+	// Output:
+	// orders_list_2 was "orders.list"
+	// orders_list_3 was "orders list"
+	// orders_list was ""
+}

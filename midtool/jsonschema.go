@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -49,16 +48,10 @@ func (s *Schema) Check(value json.RawMessage) []Violation {
 	}
 	var found []Violation
 	for _, f := range s.s.Faults(&v) {
-		detail := f.Detail
-		if len(detail) > maxDetail {
-			detail = strings.ToValidUTF8(detail[:maxDetail-len("…")], "") + "…"
-		}
-		found = append(found, Violation{Rule: f.Keyword, Path: f.Path, Detail: detail})
+		found = append(found, Violation{Rule: f.Keyword, Path: f.Path, Detail: clipped(f.Detail)})
 	}
 	return found
 }
-
-const maxDetail = 300 // bytes, as [Violation] says
 
 // Unchecked returns the first pattern outside Go's syntax, which [Schema.Check] passes over; empty if there is none.
 func (s *Schema) Unchecked() string { return s.s.Unsupported }

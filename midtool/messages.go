@@ -22,8 +22,9 @@ type MessageOptions struct {
 	StringArguments bool
 
 	// Meta adds "id" and "meta", which has what a trainer does not read: family, ability, licenses and evidence, and
-	// where they are set second_ability, source, generator, plan, untrained (positions of messages) and templates (one a
-	// message); false writes messages and tools only.
+	// where they are set second_ability, source, generator, plan, untrained (positions of messages), templates (one a
+	// message), and groups and originals (one a tool, those that messages offer last); false writes messages and tools
+	// only.
 	Meta bool
 }
 
@@ -203,6 +204,35 @@ func (w *messageWriter) meta(s *Sample) jsonval.Value {
 	templates.List = templates.List[:last]
 	add("untrained", untrained, len(untrained.List) > 0)
 	add("templates", templates, last > 0)
+	groups, originals := jsonval.NewList(), jsonval.NewList()
+	lastGroup, lastOriginal := 0, 0
+	tool := func(t *Tool) {
+		if groups.List = append(groups.List, str(t.Group)); t.Group != "" {
+			lastGroup = len(groups.List)
+		}
+		if originals.List = append(originals.List, str(t.Original)); t.Original != "" {
+			lastOriginal = len(originals.List)
+		}
+	}
+	for i := range s.Tools {
+		tool(&s.Tools[i])
+	}
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		if m.Role != RoleSystem {
+			continue
+		}
+		shown := offersIn(m.Content) // those that are read back
+		for j := range shown {
+			if len(shown) == len(m.Offers) {
+				shown[j] = m.Offers[j]
+			}
+			tool(&shown[j])
+		}
+	}
+	groups.List, originals.List = groups.List[:lastGroup], originals.List[:lastOriginal]
+	add("groups", groups, lastGroup > 0)
+	add("originals", originals, lastOriginal > 0)
 	return m
 }
 
@@ -283,6 +313,11 @@ func (w *messageWriter) fault(s *Sample) error {
 		errs = append(errs, textFault("plan", strings.Join(p.Withheld, " ")+p.Fault))
 		if p.Absent != nil {
 			errs = append(errs, toolFault(p.Absent))
+		}
+	}
+	for _, m := range s.Messages {
+		for i := range m.Offers {
+			errs = append(errs, toolFault(&m.Offers[i]))
 		}
 	}
 	return cmp.Or(append(errs, errors.New("a text is not UTF-8"))...)

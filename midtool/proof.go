@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/names"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
@@ -14,9 +16,7 @@ func (v *validator) proof() {
 	switch v.sample.Family {
 	case "":
 	case Single:
-		if n := len(v.calls); n != 1 {
-			v.unproven("/messages", "%d calls, want 1", n)
-		}
+		v.single()
 	case NoCall:
 		v.noCall()
 	case Parallel:
@@ -42,6 +42,21 @@ func (v *validator) unproven(path, format string, args ...any) {
 	v.fault("proof", path, format, args...)
 }
 
+func (v *validator) trained(c *call) bool { return !v.sample.Messages[c.message].Untrained }
+
+func (v *validator) single() {
+	if n := len(v.calls); n != 1 {
+		v.unproven("/messages", "%d calls, want 1", n)
+		return
+	}
+	c := &v.calls[0]
+	if !v.trained(c) {
+		v.unproven(c.path(), "the call is not trained")
+	} else if c.failed && !v.reported(c) {
+		v.unproven(c.path(), "it fails, and the last message does not say so")
+	}
+}
+
 func (v *validator) noCall() {
 	if len(v.calls) > 0 {
 		v.unproven(v.calls[0].path(), "a call, want none")
@@ -58,8 +73,10 @@ func (v *validator) parallel() {
 			v.unproven(c.path(), "a call outside the first message of the assistant")
 			return
 		}
-		together++
-		key := c.call.Name + "\x00" + c.canonical()
+		if together++; together == 1 && !v.trained(c) {
+			v.unproven(c.path(), "the calls are not trained")
+		}
+		key := c.key()
 		if seen[key] {
 			v.unproven(c.path(), "equal to an earlier call")
 		}
@@ -75,10 +92,13 @@ func (v *validator) sequential() {
 		v.unproven("/messages", "%d requests, want 1", n)
 	}
 	turns := 0
+	seen := make(map[string]bool, len(v.calls))
 	for i := 0; i < len(v.calls); {
 		message, fed := v.calls[i].message, false
 		for ; i < len(v.calls) && v.calls[i].message == message; i++ {
-			fed = fed || v.calls[i].fed
+			key := v.calls[i].key()
+			fed = fed || v.calls[i].fed && !seen[key]
+			seen[key] = true
 		}
 		if turns++; turns > 1 && !fed {
 			v.unproven(messagePath(message), "no argument comes from an earlier result alone")
@@ -103,6 +123,7 @@ func (v *validator) multiTurn() {
 	past, last := &v.spare[0], &v.spare[1] // the turns that are over, and the last message of a user
 	var results []jsonval.Value
 	turns, called, recalled := 0, false, false
+	seen := make(map[string]bool, len(v.calls))
 	next := 0
 	for i := range v.sample.Messages {
 		m := &v.sample.Messages[i]
@@ -125,11 +146,13 @@ func (v *validator) multiTurn() {
 				called = true
 			}
 			if c.result >= 0 {
-				results = append(results, c.value)
+				results = append(results, v.learned(c))
 			}
-			if turns > 1 && !recalled && !m.Untrained && c.object {
-				recalled = v.anyLeaf(c, "", func(n *jsonval.Value) bool { return past.says(n) && !last.says(n) })
+			key := c.key()
+			if turns > 1 && !recalled && !m.Untrained && c.object && !seen[key] {
+				recalled = v.anyLink(c, func(n *jsonval.Value) bool { return past.says(n) && !last.says(n) })
 			}
+			seen[key] = true
 		}
 	}
 	if turns < 2 {
@@ -148,6 +171,21 @@ func (v *validator) anyLeaf(c *call, pointer string, test func(*jsonval.Value) b
 	}
 	return anyScalar(n, func(n *jsonval.Value) bool {
 		return n.Text != "" && v.spend(len(v.scene.text)+len(n.Text)) && test(n)
+	})
+}
+
+// anyLink is anyLeaf for the scalars that the schema neither names nor limits to true and false.
+func (v *validator) anyLink(c *call, test func(*jsonval.Value) bool) bool {
+	if !v.spend(pathBytes(&c.args, 0)) {
+		return false
+	}
+	var s *schema.Schema
+	if c.tool >= 0 {
+		s, _ = v.offers[c.tool].facts.parameters()
+	}
+	return slices.ContainsFunc(schema.LeavesOf(s, &c.args, "", nil), func(l schema.Leaf) bool {
+		return l.Value.Text != "" && l.Value.Kind != jsonval.Bool && !l.Schema.Offers(l.Value) &&
+			v.spend(len(v.scene.text)+len(l.Value.Text)) && test(l.Value)
 	})
 }
 
@@ -214,13 +252,15 @@ func (v *validator) missingInfo() {
 		}
 		before.say(m.Content)
 	}
-	next := slices.IndexFunc(v.calls, func(c call) bool { return c.message > second })
+	next := slices.IndexFunc(v.calls, func(c call) bool { return c.message > second && v.trained(&c) })
 	if second < 0 || !asked || next < 0 {
 		v.unproven("/messages", "no question, answer and call")
 		return
 	}
 	for i := range v.calls[:next] {
-		before.answer(v.calls[i].value)
+		if v.calls[i].message < second {
+			before.answer(v.calls[i].value)
+		}
 	}
 	given.say(messages[second].Content)
 	c := &v.calls[next]
@@ -395,10 +435,6 @@ func (v *validator) recovery() {
 		v.unproven("/messages", "no result reports an error")
 		return
 	}
-	var last string
-	if n := len(v.sample.Messages); n > 0 && v.sample.Messages[n-1].Role == RoleAssistant {
-		last = v.sample.Messages[n-1].Content
-	}
 	broken := make(map[string]int) // first message with an error, by tool
 	for i := range v.calls {
 		c := &v.calls[i]
@@ -411,14 +447,23 @@ func (v *validator) recovery() {
 		if _, before := broken[c.call.Name]; !before {
 			broken[c.call.Name] = c.message
 		}
-		if text := errorMessage(&c.value); text != "" && strings.Contains(last, text) {
+		if v.reported(c) {
 			return
 		}
 	}
 	v.unproven(v.calls[failed].path(), "the failure is neither repaired nor reported")
 }
 
-// errorMessage is the text of a result that reports an error.
+// reported says whether the last message of the assistant has the message of a call's error.
+func (v *validator) reported(c *call) bool {
+	last := &v.sample.Messages[len(v.sample.Messages)-1]
+	text := strings.TrimSpace(errorMessage(&c.value))
+	long := func(word string) bool { return utf8.RuneCountInString(word) >= 3 }
+	return last.Role == RoleAssistant && slices.ContainsFunc(names.Words(text), long) &&
+		v.spend(len(last.Content)+len(text)) && containsWhole(last.Content, text)
+}
+
+// errorMessage is the text of a result that reports an error; in a result of MCP it is the first of the content.
 func errorMessage(v *jsonval.Value) string {
 	e := v.Get("error")
 	if e == nil {
@@ -434,6 +479,9 @@ func errorMessage(v *jsonval.Value) string {
 	}
 	if e != v {
 		return jsonval.StringOf(v.Get("message"))
+	}
+	if content := v.Get("content"); content != nil && len(content.List) > 0 {
+		return jsonval.StringOf(content.List[0].Get("text"))
 	}
 	return ""
 }

@@ -14,8 +14,8 @@ import (
 
 // ReadMessages reads what [WriteMessages] writes, with any of its options: the same messages, calls and tools (name,
 // description, parameters, and an ID made of them), tools that a system message offers as [OfferText] does, and with
-// Meta also the rest of a sample but the licenses and other origins of its tools. Arguments come back as JSON without
-// spaces.
+// Meta also the rest of a sample, of its tools the group and the original name. Licenses, result schemas and origins of
+// tools do not come back. Arguments come back as JSON without spaces.
 //
 // It also reads what agents record in the wild: a content that is null or a list of text parts (joined with a line
 // break), arguments as a JSON string, where the empty one stands for none, the role "developer" for system, tools
@@ -215,6 +215,32 @@ func (f *fields) meta(n *jsonval.Value, s *Sample) {
 	}
 	for i := range templates {
 		s.Messages[i].Template = templates[i].Text
+	}
+	f.tools(n, "groups", s, func(t *Tool, text string) { t.Group = text })
+	f.tools(n, "originals", s, func(t *Tool, text string) { t.Original = text })
+}
+
+// tools reads a list of one string a tool.
+func (f *fields) tools(n *jsonval.Value, key string, s *Sample, set func(*Tool, string)) {
+	list := f.of(n, key, jsonval.List).List
+	next := func(tools []Tool) {
+		for i := range tools {
+			if len(list) == 0 {
+				return
+			}
+			if list[0].Kind != jsonval.String {
+				f.fail("%q: want one string a tool", key)
+			}
+			set(&tools[i], list[0].Text)
+			list = list[1:]
+		}
+	}
+	next(s.Tools)
+	for i := range s.Messages {
+		next(s.Messages[i].Offers)
+	}
+	if len(list) > 0 {
+		f.fail("%q: want one string a tool", key)
 	}
 }
 

@@ -14,15 +14,30 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/schema"
 )
 
-// A Violation is one fault of a [Sample].
+// A Violation is one fault of a [Sample], or of a value that a [Schema] checks.
 type Violation struct {
-	Rule   string // one of the rules of [Validate]
+	Rule   string // one of the rules of [Validate]; from [Schema.Check] a keyword
 	Path   string // JSON Pointer into the sample, such as /messages/1/calls/0/arguments/city; empty for the whole
 	Detail string // what was found, at most 300 bytes
 }
 
-// String gives rule, place and detail.
-func (v Violation) String() string { return v.Rule + " at " + v.Path + ": " + v.Detail }
+// String gives rule, place and detail; the whole needs no place.
+func (v Violation) String() string {
+	if v.Path == "" {
+		return v.Rule + ": " + v.Detail
+	}
+	return v.Rule + " at " + v.Path + ": " + v.Detail
+}
+
+const maxDetail = 300 // bytes, as [Violation] says
+
+// clipped is a detail of at most maxDetail bytes.
+func clipped(detail string) string {
+	if len(detail) > maxDetail {
+		detail = strings.ToValidUTF8(detail[:maxDetail-len("…")], "") + "…"
+	}
+	return detail
+}
 
 // The rules in the order in which they are reported.
 var rules = []string{"invalid_utf8", "name", "bad_schema", "turn_order", "empty_turn", "unknown_tool", "bad_arguments",
@@ -53,9 +68,11 @@ func Rules() []string { return slices.Clone(rules) }
 //     result schema without reporting an error, or that differ for equal calls with only reading calls between and no
 //     error among the two. A mistake that is shown (Untrained) has errors for results.
 //   - truncated: a result ends in "..." or "…", or starts like JSON and is none.
-//   - ungrounded: an argument supported by nothing that came before it (see [EvidenceClass]).
+//   - ungrounded: an argument supported by nothing that came before it (see [EvidenceClass]). A string that is a number
+//     as a whole is looked for as a number. Texts are compared as they are, without normalization to NFC. What the
+//     arguments of an untrained call hold is not supported by the result of that call.
 //   - leak: a user message names an offered tool or its group, both of two words or more, has a template slot left,
-//     has fewer than 3 or more than 400 words, or does not end as a sentence.
+//     has fewer than 3 or more than 400 words, or does not end as a sentence. Scripts without spaces need 3 letters.
 //   - blank_call: a required string argument is blank.
 //   - contradiction: the calls are not those of the Plan, in order. window: more tokens than a [Checker] allows.
 //     untrained: no message of the assistant is trained.
@@ -64,14 +81,16 @@ func Rules() []string { return slices.Clone(rules) }
 //
 // The arguments of an untrained message may miss, break or invent what they like. The families are proven so:
 //
-//   - single: exactly one call. parallel: the first message of the assistant has two calls or more, no two of them equal,
-//     and no other message has any. no_call: no calls.
+//   - single: exactly one call, a trained one; if it fails, the last message has the error's message as for recovery.
+//     parallel: the first message of the assistant is trained and has two calls or more, no two of them equal, and no
+//     other message has any. no_call: no calls.
 //   - sequential: one user message, and calls in several messages, each later one with an argument that an earlier result
-//     has and no text.
+//     has and no text. Here and in multi_turn, neither booleans and what the schema itself names (enum, const, default,
+//     examples) count, nor a call that is equal to an earlier one.
 //   - multi_turn: calls after two user messages or more, and in a later turn an argument that an earlier turn has in a
 //     user's words or a result, and the last user message has not.
-//   - missing_info: the assistant first answers without calls, and calls after the second user message. That message has
-//     the withheld arguments of the Plan, of the tool's required ones (without a Plan at least one such argument), and
+//   - missing_info: the assistant first answers without calls, and a trained call follows the second user message, which
+//     has the withheld arguments of the Plan, of the tool's required ones (without a Plan at least one such argument), and
 //     nothing before it has them: no text, no result, no default, const or enum of one, and no other offered tool that
 //     feeds the parameter ([Dependencies]).
 //   - missing_function: the assistant answers without calls before more tools are offered, and calls one of these
@@ -79,7 +98,7 @@ func Rules() []string { return slices.Clone(rules) }
 //   - irrelevance: no calls. With an Absent tool in the Plan: it is not offered, nor one of its verb class and noun, nor
 //     one whose description has more than half of the content words of its own.
 //   - recovery: a result reports an error, and afterwards a call of the same tool succeeds or the last message has the
-//     error's message verbatim.
+//     error's message verbatim, between word boundaries and with a word of 3 letters or digits.
 func Validate(s Sample) []Violation {
 	var c Checker
 	f, err := c.Check(context.Background(), &s)
@@ -148,6 +167,9 @@ func (c *call) canonical() string {
 	return c.form
 }
 
+// key is equal for equal calls.
+func (c *call) key() string { return c.call.Name + "\x00" + c.canonical() }
+
 func (c *call) path() string {
 	return messagePath(c.message) + "/calls/" + strconv.Itoa(c.index)
 }
@@ -196,11 +218,7 @@ func (v *validator) fault(rule, path, format string, args ...any) {
 	if slices.Contains(v.checker.Skip, rule) {
 		return
 	}
-	detail := fmt.Sprintf(format, args...)
-	if len(detail) > 300 {
-		detail = strings.ToValidUTF8(detail[:297], "") + "…"
-	}
-	v.found = append(v.found, Violation{rule, path, detail})
+	v.found = append(v.found, Violation{rule, path, clipped(fmt.Sprintf(format, args...))})
 }
 
 // sorted brings the violations into the order of the rules and of the messages.
@@ -490,7 +508,7 @@ func (v *validator) groundLeaf(c *call, l *schema.Leaf) {
 	} else if e.Class, e.Text = v.scene.find(l); e.Class == EvidenceUngrounded {
 		v.fault("ungrounded", c.path()+"/arguments"+l.Path, "%s is in no earlier message, result or schema", l.Value.Encode(jsonval.Compact))
 	}
-	c.fed = c.fed || e.Class == EvidenceToolResult
+	c.fed = c.fed || e.Class == EvidenceToolResult && !l.Schema.Offers(l.Value) // what the schema names is met by chance
 	v.evidence = append(v.evidence, e)
 }
 
@@ -523,10 +541,13 @@ func (v *validator) results(calls []call, at, end int) {
 			return -1
 		}
 	}
+	untrained := v.sample.Messages[at].Untrained
 	for k := at + 1; k < end; k++ {
 		r := &v.sample.Messages[k]
 		value := v.content(r, k)
-		v.scene.answer(value)
+		if !untrained {
+			v.scene.answer(value)
+		}
 		i := find(r.CallID)
 		if i < 0 {
 			v.fault("response", messagePath(k)+"/call_id", "%q answers no call of the turn", r.CallID)
@@ -541,13 +562,26 @@ func (v *validator) results(calls []call, at, end int) {
 			v.fault("response", messagePath(k)+"/name", "%q answers a call of %q", r.Name, c.call.Name)
 		}
 		c.result, c.value, c.failed = k, value, jsonval.ReportsError(&value)
-		if v.sample.Messages[at].Untrained && !c.failed {
-			v.fault("response", messagePath(k)+"/content", "a mistake that is shown has no error for a result")
+		if untrained {
+			v.scene.answer(v.learned(c))
+			if !c.failed {
+				v.fault("response", messagePath(k)+"/content", "a mistake that is shown has no error for a result")
+			}
 		}
 		if c.tool >= 0 {
 			v.result(c)
 		}
 	}
+}
+
+// learned is what later calls can take from the result of a call. What a mistake invents is not true for being repeated.
+func (v *validator) learned(c *call) jsonval.Value {
+	if !v.sample.Messages[c.message].Untrained {
+		return c.value
+	}
+	var own scene
+	own.answer(c.args)
+	return own.without(&c.value)
 }
 
 // content reads a result: as JSON, or else as the text that it is.
@@ -587,7 +621,7 @@ func (v *validator) result(c *call) {
 		return
 	}
 	c.epoch = v.epoch
-	key := c.call.Name + "\x00" + c.canonical()
+	key := c.key()
 	if old := v.answers[key]; old != nil && old.epoch == v.epoch && old.value.Encode(jsonval.Canonical) != c.value.Encode(jsonval.Canonical) {
 		v.fault("response", messagePath(c.result)+"/content", "an equal call had another result")
 	}
@@ -610,32 +644,56 @@ func (v *validator) lint(text string, at int) {
 	if slot := templateSlot(text); slot != "" {
 		v.fault("leak", messagePath(at)+"/content", "template slot %s", slot)
 	}
-	if n := len(v.words.Words); n < 3 || n > 400 {
+	if n := len(v.words.Words); n < 3 && unspaced(text) < 3 || n > 400 {
 		v.fault("leak", messagePath(at)+"/content", "%d words, want 3 to 400", n)
 	}
-	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!") {
+	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!", "。", "！", "？", "؟", "।", "॥") {
 		v.fault("leak", messagePath(at)+"/content", "does not end in '.', '?' or '!'")
 	}
 }
 
-// templateSlot finds {name} or {{, as templates write what is to be filled in.
+// unspaced counts the letters of scripts without spaces.
+func unspaced(text string) int {
+	n := 0
+	for _, r := range text {
+		if isUnspaced(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// templateSlot finds {name}, {name1}, {0}, {{, %s or %d, as templates write what is to be filled in.
 func templateSlot(text string) string {
 	for i := range len(text) {
-		if text[i] != '{' {
-			continue
-		}
-		if strings.HasPrefix(text[i:], "{{") {
-			return "{{"
-		}
-		j := i + 1
-		for j < len(text) && (text[j] == '_' || text[j] >= 'a' && text[j] <= 'z' || text[j] >= 'A' && text[j] <= 'Z') {
-			j++
-		}
-		if j > i+1 && j < len(text) && text[j] == '}' {
-			return text[i : j+1]
+		switch text[i] {
+		case '{':
+			if strings.HasPrefix(text[i:], "{{") {
+				return "{{"
+			}
+			j, letters := i+1, false
+			for j < len(text) && (text[j] == '_' || isDigit(text, j) || isLetter(text, j)) {
+				letters = letters || !isDigit(text, j)
+				j++
+			}
+			if j == i+1 || j == len(text) || text[j] != '}' {
+				continue
+			}
+			if letters || i == 0 || strings.IndexByte(" \n\t\"'(", text[i-1]) >= 0 { // else a count or a power, such as \d{3} or x^{2}
+				return text[i : j+1]
+			}
+		case '%':
+			end := i + 2
+			if end <= len(text) && (text[i+1] == 's' || text[i+1] == 'd') && !isDigit(text, i-1) && !isDigit(text, end) && !isLetter(text, end) {
+				return text[i:end]
+			}
 		}
 	}
 	return ""
+}
+
+func isLetter(s string, i int) bool {
+	return i >= 0 && i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] >= 'A' && s[i] <= 'Z')
 }
 
 // plan compares the calls with those that were decided.

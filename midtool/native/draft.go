@@ -79,12 +79,12 @@ func (d *draft) open(ctx context.Context, gold, late []*tool, absent *tool) erro
 	d.offering.Start(d.g.opts.Seed, "offer", d.key...)
 	start := d.g.offer(&d.offering, gold, late, absent)
 	all := append(start, late...)
-	exported := make([]midtool.Tool, len(all))
+	exported, pointers := make([]midtool.Tool, len(all)), make([]*midtool.Tool, len(all))
 	for i, t := range all {
-		exported[i] = t.Tool
+		exported[i], pointers[i] = t.Tool, &exported[i]
 	}
 	originals := exported
-	if exportNames(exported) {
+	if midtool.ExportNames(pointers) {
 		originals = make([]midtool.Tool, len(all)) // executors know tools by their own names
 		for i, t := range all {
 			originals[i] = t.Tool

@@ -43,7 +43,10 @@ type Options struct {
 	Teacher      midtool.Generator
 	TeacherShare *float64 // share in [0, 1] of the samples that Teacher rewrites; nil means 1
 	Attempts     int      // answers of Teacher for a sample before it is dropped, 1 to 10; zero means 3
-	Answers      string   // file that keeps the answers of Teacher by prompt, so that a later run, be it with another Teacher, gets them without asking; empty means none
+
+	// Answers names a file that keeps the answers of Teacher by prompt, so that a later run gets them without asking, be it
+	// with another Teacher; empty means none.
+	Answers string
 
 	Workers  int                        // goroutines; zero means 1. The result does not depend on it
 	Emit     func(midtool.Sample) error // takes the samples one by one, in order; nil collects them in the Corpus

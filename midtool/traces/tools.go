@@ -6,10 +6,8 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/throughline-go/throughline/midtool"
-	"github.com/throughline-go/throughline/midtool/internal/names"
 )
 
 // clone copies all that is changed, so that the caller's sample stays as it is.
@@ -82,33 +80,17 @@ func (c *cache) normalize(t *midtool.Tool) (midtool.Tool, *midtool.Rejection) {
 	return n, nil
 }
 
-// rename makes the names of the offered tools exportable, one to one, wherever they stand. A name that is exportable stays;
-// what becomes equal to another one gets _2, _3, ... in the order of the tools' IDs.
+// rename makes the names of the offered tools exportable, one to one, wherever they stand.
 func rename(s *midtool.Sample) {
-	used := make(map[string]bool)
-	var rest []*midtool.Tool
+	var tools []*midtool.Tool
+	var before []string
 	for _, t := range offered(s) {
-		if names.Exportable(t.Name) {
-			used[t.Name] = true
-		} else {
-			rest = append(rest, t)
-		}
+		tools, before = append(tools, t), append(before, t.Name)
 	}
-	if len(rest) > 0 {
-		slices.SortFunc(rest, func(a, b *midtool.Tool) int { return strings.Compare(a.ID, b.ID) })
-		exported := make(map[string]string, len(rest))
-		count := make(map[string]int)
-		for _, t := range rest {
-			base := names.ExportName(t.Name)
-			name := base
-			for used[name] {
-				count[base]++
-				suffix := "_" + strconv.Itoa(1+count[base])
-				name = base[:min(len(base), 64-len(suffix))] + suffix
-			}
-			used[name] = true
-			exported[t.Name] = name
-			t.Original, t.Name = t.Name, name
+	if midtool.ExportNames(tools) {
+		exported := make(map[string]string, len(tools))
+		for i, t := range tools {
+			exported[before[i]] = t.Name
 		}
 		replace(s, exported)
 	}

@@ -662,8 +662,12 @@ func PointerEscape(key string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
 
-// ReportsError says, by structure and never by words, whether a result reports a failure.
+// ReportsError says, by structure and never by words, whether a result reports a failure: in "error", as MCP does in
+// "isError", or in a status of HTTP.
 func ReportsError(v *Value) bool {
+	if e := v.Get("isError"); e != nil && e.Kind == Bool && e.Text == "true" {
+		return true
+	}
 	if e := v.Get("error"); e != nil {
 		return e.Kind != Null && e.Text != "" && e.Text != "false" || len(e.List) > 0 || len(e.Members) > 0
 	}

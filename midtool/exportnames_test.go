@@ -1,4 +1,4 @@
-package native
+package midtool
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/internal/names"
 	"pgregory.net/rapid"
 )
 
 func TestExportNames(t *testing.T) {
-	tools := []midtool.Tool{{ID: "3", Name: "a.b"}, {ID: "1", Name: "a b"}, {ID: "2", Name: "a_b"}, {ID: "4", Name: strings.Repeat("x", 70)}, {ID: "5", Name: strings.Repeat("x", 66)}}
-	exportNames(tools)
+	tools := []Tool{{ID: "3", Name: "a.b"}, {ID: "1", Name: "a b"}, {ID: "2", Name: "a_b"}, {ID: "4", Name: strings.Repeat("x", 70)}, {ID: "5", Name: strings.Repeat("x", 66)}}
+	ExportNames(pointers(tools))
 	var got []string
 	for _, t := range tools {
 		got = append(got, t.Name+"<"+t.Original)
@@ -28,11 +27,11 @@ func TestExportNames(t *testing.T) {
 func TestExportNamesOneToOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given := rapid.SliceOfN(rapid.OneOf(rapid.StringN(1, 80, -1), rapid.SampledFrom([]string{"a.b", "a b", "a_b", "a_b_2", "ä_b", "a_b_3"})), 1, 12).Draw(t, "names")
-		tools := make([]midtool.Tool, len(given))
+		tools := make([]Tool, len(given))
 		for i, n := range given {
-			tools[i] = midtool.Tool{ID: fmt.Sprint(i), Name: n}
+			tools[i] = Tool{ID: fmt.Sprint(i), Name: n}
 		}
-		exportNames(tools)
+		ExportNames(pointers(tools))
 		seen := make(map[string]bool)
 		for i, x := range tools {
 			if !names.Exportable(x.Name) || seen[x.Name] || x.Name != given[i] && x.Original != given[i] || x.Name == given[i] && x.Original != "" {
@@ -41,4 +40,12 @@ func TestExportNamesOneToOne(t *testing.T) {
 			seen[x.Name] = true
 		}
 	})
+}
+
+func pointers(tools []Tool) []*Tool {
+	out := make([]*Tool, len(tools))
+	for i := range tools {
+		out[i] = &tools[i]
+	}
+	return out
 }
