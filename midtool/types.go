@@ -62,10 +62,18 @@ type Sample struct {
 
 // A Plan is what a sample must do, whoever writes its words.
 type Plan struct {
-	Calls    []Call   `json:"calls"`              // all calls in the order of the conversation, faulty ones included; empty for none
-	Withheld []string `json:"withheld,omitempty"` // missing_info: JSON Pointers into the arguments of the first call that the first request leaves out
-	Absent   *Tool    `json:"absent,omitempty"`   // irrelevance: the tool that the request needs; missing_function: the tool that is offered late
-	Fault    string   `json:"fault,omitempty"`    // recovery: "bad_argument" or "not_found", of which the tool says what is wrong; "timeout", "rate_limited" or "permission", of calls that never reach it
+	// Calls are all calls in the order of the conversation, faulty ones included; empty for none.
+	Calls []Call `json:"calls"`
+
+	// Withheld has JSON Pointers into the arguments of the first call that the first request leaves out (missing_info).
+	Withheld []string `json:"withheld,omitempty"`
+
+	// Absent is the tool that the request needs (irrelevance), or that is offered late (missing_function).
+	Absent *Tool `json:"absent,omitempty"`
+
+	// Fault is how a call fails (recovery): "bad_argument" or "not_found", of which the tool says what is wrong; or "timeout",
+	// "rate_limited" or "permission", of calls that never reach it.
+	Fault string `json:"fault,omitempty"`
 }
 
 // A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.

@@ -38,7 +38,8 @@ func (g *generator) offer(d *draw.Draws, gold, late []*tool, absent *tool) []*to
 	}
 	var refused []*tool // they come up again in small groups
 	try := func(o *tool) bool {
-		if slices.Contains(out, o) || slices.Contains(refused, o) || slices.Contains(late, o) || tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
+		if slices.Contains(out, o) || slices.Contains(refused, o) || slices.Contains(late, o) ||
+			tokens+o.tokens > g.opts.MaxTokens*3/4 || absent != nil && (o == absent || alike(absent, o)) ||
 			slices.ContainsFunc(needed, func(t *tool) bool { return confusable(t, o) }) {
 			refused = append(refused, o)
 			return false

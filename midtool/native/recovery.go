@@ -93,7 +93,8 @@ func (d *draft) fault(s *step) (fault, *step) {
 		f := possible[i]
 		broken := *s
 		broken.args = s.args.Clone()
-		if f.message != "" || f.name == "bad_argument" && d.breakArgument(s.tool, &broken.args) || f.name == "not_found" && d.misspell(s.tool, &broken.args) {
+		if f.message != "" || f.name == "bad_argument" && d.breakArgument(s.tool, &broken.args) ||
+			f.name == "not_found" && d.misspell(s.tool, &broken.args) {
 			return f, &broken
 		}
 		possible = slices.Delete(possible, i, i+1) // those with a message stay

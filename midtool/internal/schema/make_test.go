@@ -231,3 +231,22 @@ func BenchmarkMaker(b *testing.B) {
 		}
 	}
 }
+
+// What is made is the caller's: changing it changes neither the schema nor what is made next.
+func TestMakerGivesAway(t *testing.T) {
+	for _, keyword := range []string{`"const":{"a":[1,{"b":"x"}]}`, `"enum":[{"a":[1,{"b":"x"}]}]`, `"examples":[{"a":[1,{"b":"x"}]}]`} {
+		s, err := CompileRaw([]byte(`{` + keyword + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			m := Maker{D: draw.New(1, "test")}
+			v, ok := m.Value(s, "x", 0)
+			if got := v.Encode(jsonval.Compact); !ok || got != `{"a":[1,{"b":"x"}]}` {
+				t.Fatalf("%s: %s", keyword, got)
+			}
+			v.Members[0].Value.List[1].Members[0].Value.Text = "changed"
+			v.Members[0].Value.List[0].Text = "2"
+		}
+	}
+}
