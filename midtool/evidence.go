@@ -237,9 +237,13 @@ func isNumber(v *jsonval.Value) bool {
 
 const minus = "\u2212" // the sign of printed texts
 
-// numeral is the number that a string is.
+// numeral is the number that a string is, as it stands in JSON.
 func numeral(v *jsonval.Value) *jsonval.Value {
-	return &jsonval.Value{Kind: jsonval.Number, Text: hyphened(v.Text)}
+	n, err := jsonval.ParseText(hyphened(v.Text))
+	if err != nil {
+		return v
+	}
+	return &n
 }
 
 // hyphened writes the sign of a number as programs do.

@@ -76,6 +76,12 @@ func TestWriteMessagesErrors(t *testing.T) {
 		{"template", func(s *Sample) { s.Messages[1].Template = "\xff" }, "template"},
 		{"planned", func(s *Sample) { s.Plan = &Plan{Calls: []Call{{Name: "f", Arguments: []byte(`5`)}}} }, "arguments of f: want a JSON object, got number"},
 		{"absent", func(s *Sample) { s.Plan = &Plan{Absent: &Tool{Name: "f"}} }, "parameters of f"},
+		{"group", func(s *Sample) { s.Tools[1].Group = "\xff" }, "tool send_mail"},
+		{"offered group", func(s *Sample) {
+			late := lateTools()
+			s.Messages[0] = Message{Role: RoleSystem, Content: OfferText(late), Offers: late}
+			late[0].Group = "\xff"
+		}, "tool book_hut"},
 		{"absent group", func(s *Sample) { s.Plan = &Plan{Absent: &Tool{Name: "f", Parameters: []byte(`{}`), Group: "\xff"}} }, "tool f"},
 	} {
 		bad := clean()
@@ -109,6 +115,11 @@ func TestMessagesRoundTrip(t *testing.T) {
 		tool.ID = toolID(tool.Name, tool.Description, params)
 		return tool
 	}
+	anySource := func(t *rapid.T, tools []Tool) {
+		for i := range tools {
+			tools[i].Group, tools[i].Original = text.Draw(t, "group"), text.Draw(t, "original")
+		}
+	}
 	anyCalls := func(t *rapid.T) (calls []Call) {
 		for range rapid.IntRange(0, 2).Draw(t, "calls") {
 			calls = append(calls, Call{ID: text.Draw(t, "id"), Name: text.Draw(t, "call"), Arguments: object(t, "arguments")})
@@ -129,12 +140,14 @@ func TestMessagesRoundTrip(t *testing.T) {
 				m.Content = OfferText(m.Offers)
 			}
 			if o.Meta {
+				anySource(t, m.Offers)
 				m.Untrained = rapid.Bool().Draw(t, "untrained")
 				m.Template = text.Draw(t, "template")
 			}
 			s.Messages = append(s.Messages, m)
 		}
 		if o.Meta {
+			anySource(t, s.Tools)
 			s.ID, s.Family, s.Ability = text.Draw(t, "id"), Family(text.Draw(t, "family")), Ability(text.Draw(t, "ability"))
 			s.SecondAbility, s.Source, s.Generator = Ability(text.Draw(t, "second")), text.Draw(t, "source"), text.Draw(t, "generator")
 			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
@@ -167,6 +180,28 @@ func TestMessagesRoundTrip(t *testing.T) {
 	})
 }
 
+// A sample that is read back is checked as it was written: tools keep the names and groups that proofs look at.
+func TestMessagesProofReadBack(t *testing.T) {
+	late := Tool{Name: "mail_send", Original: "send_mail", Group: "shop", Description: "Sends a letter.", Parameters: []byte(`{"type":"object","properties":{"to":{"type":"string"}}}`)}
+	s := shop(MissingFunction).user("Mail it to Ann Lee.").says("None of the tools does that.").offer(late).user("Now there is one.").
+		calls("mail_send", `{"to":"Ann Lee"}`, `{"sent": 1}`).says("Sent.").plan(Plan{Absent: &Tool{Name: "send_mail", Parameters: []byte(`{}`)}}).Sample
+	s.Tools[0].Name, s.Tools[0].Original = "post_mail_2", "post_letter"
+	if v := Validate(s); v != nil {
+		t.Fatal(v)
+	}
+	var b bytes.Buffer
+	if err := WriteMessages(&b, []Sample{s}, &MessageOptions{Meta: true}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readBack(b.Bytes())
+	if err != nil || Validate(got[0]) != nil {
+		t.Errorf("%v, %v", err, Validate(got[0]))
+	}
+	if got[0].Tools[2].Group != "shop" || got[0].Tools[0].Original != "post_letter" || got[0].Messages[2].Offers[0].Original != "send_mail" {
+		t.Errorf("%+v", got[0])
+	}
+}
+
 // What may nest to the bound by itself can also be read back from within a line.
 func TestMessagesDeepest(t *testing.T) {
 	s := clean()
@@ -196,6 +231,8 @@ func TestReadMessagesErrors(t *testing.T) {
 		{`{"messages":[],"meta":{"untrained":[0]}}`, `"untrained": want positions`}, {`{"messages":[{"role":"user"}],"meta":{"untrained":["0"]}}`, `"untrained": want positions`},
 		{`{"messages":[],"meta":{"templates":["a"]}}`, `"templates": want one string a message`},
 		{`{"messages":[{"role":"user"}],"meta":{"templates":[1]}}`, `"templates": want one string a message`},
+		{`{"messages":[],"meta":{"groups":["a"]}}`, `"groups": want one string a tool`},
+		{`{"messages":[],"tools":[{"name":"f"}],"meta":{"originals":[1]}}`, `"originals": want one string a tool`},
 		{`{"messages":[],"meta":{"plan":[]}}`, `"plan": want object`}, {`{"messages":[],"meta":{"plan":{"withheld":[1]}}}`, `"withheld": want strings`},
 		{`{"messages":[],"meta":{"plan":{"absent":{"name":5}}}}`, `"absent"`}, {`{"messages":[],"meta":{"plan":{"absent":{"name":"f","parameters":[]}}}}`, `"absent": parameters of f`},
 		{`{"messages":[],"meta":{"plan":{"calls":[{"name":"f","arguments":[1]}]}}}`, `arguments of "f": want an object`},

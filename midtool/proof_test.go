@@ -54,6 +54,17 @@ func (t *talk) calls(parts ...string) *talk {
 	return t
 }
 
+// mistaken says that the calls added last are shown and not learned.
+func (t *talk) mistaken() *talk {
+	for i := len(t.Messages) - 1; i >= 0; i-- {
+		if len(t.Messages[i].Calls) > 0 {
+			t.Messages[i].Untrained = true
+			break
+		}
+	}
+	return t
+}
+
 func (t *talk) offer(tools ...Tool) *talk {
 	t.Messages = append(t.Messages, Message{Role: RoleSystem, Content: OfferText(tools), Offers: tools})
 	return t
@@ -95,6 +106,10 @@ func TestProof(t *testing.T) {
 		{"single, none", "no call", shop(Single).user(ask).says("No idea at all."), "0 calls, want 1"},
 		{"single, two", "two calls", shop(Single).user(ask + " " + shelf).calls(append(price, where...)...).says("20."), "2 calls, want 1"},
 
+		{"single, a mistake", "nothing is learned of the call", shop(Single).user(ask).calls("get_price", price[1], failed).mistaken().says("There was no answer in 5 seconds."), "not trained"},
+		{"single, failed", "the failure is hidden", shop(Single).user(ask).calls("get_price", price[1], failed).says("It costs 20."), "it fails"},
+		{"single, failed and reported", "the failure is reported", shop(Single).user(ask).calls("get_price", price[1], failed).says("There was no answer in 5 seconds."), ""},
+
 		{"parallel", "two together", shop(Parallel).user(ask + " " + shelf).calls(append(slices.Clone(price), where...)...).says("20."), ""},
 		{"parallel, one", "one call", shop(Parallel).user(ask).calls(price...).says("20."), "1 calls together"},
 		{"parallel, equal", "the same twice, in other spacing", shop(Parallel).user(ask).calls(append(slices.Clone(price), "get_price", `{ "article":"blue lamp"}`, price[2])...).says("20."),
@@ -102,11 +117,17 @@ func TestProof(t *testing.T) {
 		{"parallel, in turn", "one after the other", shop(Parallel).user(ask + " " + shelf).calls(price...).calls(where...).says("20."), "outside the first"},
 		{"parallel, late", "not in the first message", shop(Parallel).user("Hello to you.").says("Hello.").user(ask + " " + shelf).calls(append(slices.Clone(price), where...)...).says("20."), "outside the first"},
 
+		{"parallel, mistakes", "nothing is learned of the calls", shop(Parallel).user(ask+" "+shelf).calls("get_price", price[1], failed, "find_shelf", where[1], failed).mistaken().says("No."), "not trained"},
+
 		{"sequential", "fed", shop(Sequential).user(ask + " Reserve it.").calls(price...).calls(keep...).says("Done."), ""},
 		{"sequential, unfed", "the second needs nothing of the first", shop(Sequential).user(ask + " " + shelf).calls(price...).calls(where...).says("B4."), "no argument comes"},
 		{"sequential, said", "the user gives what a result has too", shop(Sequential).user(ask + " Reserve L-88 too.").calls(price...).calls(keep...).says("Done."), "no argument comes"},
 		{"sequential, together", "in one message", shop(Sequential).user(ask + " Reserve L-88.").calls(append(slices.Clone(price), keep...)...).says("Done."), "calls in 1 messages"},
 		{"sequential, asked twice", "two requests", shop(Sequential).user(ask).calls(price...).says("20.").user("Then reserve it.").calls(keep...).says("Done."), "2 requests"},
+
+		{"sequential, by chance", "the schema names what the result has", shop(Sequential).user(ask+" Reserve L-88 too.").calls("get_price", price[1], `{"color": "red"}`).
+			calls("reserve", `{"item_code":"L-88","color":"red"}`, `{"kept": true}`).says("Done."), "no argument comes"},
+		{"sequential, repeated", "the third call is the second again", shop(Sequential).user(ask + " Reserve it.").calls(price...).calls(keep...).calls(keep...).says("Done."), "no argument comes"},
 
 		{"multi-turn", "from a result", shop(MultiTurn).user(ask).calls(price...).says("20.").user("Then reserve it.").calls(keep...).says("Done."), ""},
 		{"multi-turn, words", "from the first request", shop(MultiTurn).user(ask).calls(price...).says("20.").user("On which shelf is it?").
@@ -116,6 +137,12 @@ func TestProof(t *testing.T) {
 		{"multi-turn, same turn", "from a result of the same turn", shop(MultiTurn).user(shelf).calls(where...).says("B4.").user(ask + " Keep it.").calls(price...).calls(keep...).says("Done."),
 			"from an earlier one alone"},
 		{"multi-turn, one", "calls in one turn", shop(MultiTurn).user("Hello to you.").says("Hello.").user(ask + " Keep it.").calls(price...).calls(keep...).says("Done."), "calls in 1 turns"},
+
+		{"multi-turn, by chance", "the schema names what was said before", shop(MultiTurn).user("What does the red blue lamp cost?").calls("get_price", `{"article":"blue lamp","color":"red"}`, price[2]).
+			says("20.").user(shelf).calls("find_shelf", `{"goods":"candles","color":"red"}`, where[2]).says("B4."), "from an earlier one alone"},
+		{"multi-turn, true", "a boolean carries nothing", shop(MultiTurn).tool("find_shelf", params(`{"type":"object","properties":{"goods":{"type":"string"},"all":{"type":"boolean"}}}`)).
+			user("Is it true? "+ask).calls(price...).says("20.").user(shelf).calls("find_shelf", `{"goods":"candles","all":true}`, where[2]).says("B4."), "from an earlier one alone"},
+		{"multi-turn, again", "the same call", shop(MultiTurn).user(ask).calls(price...).says("20.").user("And how much is it today?").calls(price...).says("20."), "from an earlier one alone"},
 
 		{"missing info", "asked and given", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20."), ""},
 		{"missing info, planned", "asked and given", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").
@@ -128,6 +155,10 @@ func TestProof(t *testing.T) {
 		{"missing info, said before", "in the first request, in other spelling", shop(MissingInfo).user("What does a Blue-Lamp cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").
 			plan(Plan{Withheld: []string{"/article"}}), "known before"},
 		{"missing info, suggested", "in the question", shop(MissingInfo).user("What does it cost?").says("Is it the blue lamp?").user("The blue lamp, yes.").calls(price...).says("20."), "could be known"},
+		{"missing info, a mistake", "the call after the answer is not learned", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").
+			calls("get_price", price[1], failed).mistaken().says("It failed."), "no question, answer and call"},
+		{"missing info, repaired", "the call after a mistake is learned", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").
+			calls("get_price", `{"article":"lamp","x":"blue lamp"}`, failed).mistaken().calls(price...).says("20."), ""},
 		{"missing info, elsewhere", "in an earlier turn of the system", func() *talk {
 			s := shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").plan(Plan{Withheld: []string{"/article"}})
 			s.Messages = slices.Insert(s.Messages, 0, Message{Role: RoleSystem, Content: "We sell a blue lamp."})
@@ -179,6 +210,12 @@ func TestProof(t *testing.T) {
 		{"recovery, together", "it succeeds beside the failure", shop(Recovery).user(ask).calls("get_price", `{"article":"lamp"}`, failed, "get_price", price[1], price[2]).says("20."), "neither repaired nor reported"},
 		{"recovery, before", "it had succeeded earlier", shop(Recovery).user(ask).calls(price...).calls("get_price", `{"article":"blue lamp"}`, failed).says("20."), "neither repaired nor reported"},
 
+		{"recovery, inside a word", "part of a longer word", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "timeout"}`).says("There are three timeouts."), "neither repaired nor reported"},
+		{"recovery, no words", "a message that every sentence has", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "no"}`).says("There is no lamp."), "neither repaired nor reported"},
+		{"recovery, number", "three digits", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "503"}`).says("The shop answers 503."), ""},
+		{"recovery, MCP", "the content of the result", shop(Recovery).user(ask).calls("get_price", price[1], `{"isError": true, "content": [{"type": "text", "text": "no such lamp"}]}`).
+			says("There is no such lamp."), ""},
+
 		{"no call", "no call", shop(NoCall).user("Hello to you.").says("Hello."), ""},
 		{"no call, one", "a call", shop(NoCall).user(ask).calls(price...).says("20."), "a call, want none"},
 	} {
@@ -196,6 +233,38 @@ func TestProof(t *testing.T) {
 				t.Errorf("(%s) want a proof fault %q alone, got %v", tt.reason, tt.want, got)
 			}
 		})
+	}
+}
+
+// What a mistake invents does not become true by being repeated in the error.
+func TestMistakeIsNoEvidence(t *testing.T) {
+	say := func(args, result string) *talk {
+		return shop(MultiTurn).user("What does the lamp cost?").calls("get_price", `{"article":"lamp","note":"Q-9","x":{"n":["5",7.50]}}`, result).mistaken().says("It failed.").
+			user("Try it once more.").calls("get_price", args, `{"price": 20}`).says("20.")
+	}
+	for _, tt := range []struct {
+		args, result string
+		want         []string // rules
+		reason       string
+	}{
+		{`{"article":"lamp","note":"Q-9"}`, `{"error": {"message": "wrong", "note": "Q-9"}}`, []string{"ungrounded"}, "as it was"},
+		{`{"article":"lamp","note":"q 9"}`, `{"error": ["wrong", {"got": "Q_9"}]}`, []string{"ungrounded"}, "in other spelling"},
+		{`{"article":"lamp","note":"5"}`, `{"error": "wrong", "n": 5}`, []string{"ungrounded"}, "as a number"},
+		{`{"article":"lamp","note":"7.5"}`, `{"error": "wrong", "n": 7.5}`, []string{"ungrounded"}, "as an equal number"},
+		{`{"article":"lamp","note":"Q-10"}`, `{"error": {"message": "wrong", "note": "Q-9", "use": "Q-10"}}`, nil, "the tool adds it"},
+		{`{"note":"Q-9","article":"wrong"}`, `{"error": {"message": "wrong", "note": "Q-9"}}`, []string{"ungrounded"}, "one of two"},
+	} {
+		var got []string
+		for _, v := range Validate(say(tt.args, tt.result).Sample) {
+			got = append(got, v.Rule)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || tt.reason == "" {
+			t.Errorf("%s after %s (%s) (-want +got):\n%s", tt.args, tt.result, tt.reason, diff)
+		}
+	}
+	s := say(`{"note":"Q-9","article":"bed"}`, `{"error": {"message": "wrong", "note": "Q-9"}}`).Sample
+	if v := Validate(s); !slices.ContainsFunc(v, func(v Violation) bool { return v.Rule == "proof" }) {
+		t.Errorf("nothing links the turns: %v", v)
 	}
 }
 
@@ -220,6 +289,7 @@ func TestErrorMessage(t *testing.T) {
 	for _, tt := range []struct{ result, want string }{
 		{`{"error": "no such city"}`, "no such city"}, {`{"error": {"type": "t", "message": "m"}}`, "m"}, {`{"error": {"type": "t"}}`, "t"},
 		{`{"error": true, "message": "m"}`, "m"}, {`{"status": 404, "detail": "gone"}`, "gone"}, {`{"status": 404}`, ""}, {`{"error": {"code": 5}, "message": "m"}`, "m"},
+		{`{"isError": true, "content": [{"type": "text", "text": "m"}, {"type": "text", "text": "n"}]}`, "m"}, {`{"isError": true, "content": []}`, ""},
 	} {
 		n := parsed(t, tt.result)
 		if got := errorMessage(&n); got != tt.want {

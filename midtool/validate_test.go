@@ -336,6 +336,22 @@ func TestClassify(t *testing.T) {
 		{"nothing", `{"type":"array","items":{}}`, `[]`, EvidenceEnumDefault, "empty and allowed"},
 		{"nothing", `{"type":"array","minItems":1}`, `[]`, EvidenceUngrounded, "empty and not allowed"},
 		{"nothing", `{"type":["string","null"]}`, `null`, EvidenceEnumDefault, "ours: null carries no words"},
+		{"on 2026-02-01", `{}`, `"2026-01-02"`, EvidenceUngrounded, "digits in another order"},
+		{"at 30:10", `{}`, `"10:30"`, EvidenceUngrounded, "digits in another order"}, {"from 7-3", `{}`, `"3-7"`, EvidenceUngrounded, "digits in another order"},
+		{"the new York", `{}`, `"New New York"`, EvidenceUngrounded, "a word more often than it is said"},
+		{"New York is new", `{}`, `"new, new york"`, EvidenceNormalized, "as often as it is said"},
+		{"take 5", `{}`, `"-5"`, EvidenceUngrounded, "the sign of a numeral"}, {"take -5", `{}`, `"5"`, EvidenceUngrounded, "the sign of a numeral"},
+		{"pay 1250", `{}`, `"12.50"`, EvidenceUngrounded, "the point of a numeral"}, {"pay 12.50", `{}`, `"1250"`, EvidenceUngrounded, "the point of a numeral"},
+		{"pay 12.5", `{}`, `"12.50"`, EvidenceNormalized, "an equal numeral"}, {"version 1.2.3 here", `{}`, `"1.2.3"`, EvidenceLiteral, "two points are no number"},
+		{"take \u22125", `{}`, `-5`, EvidenceNormalized, "the minus of printed texts"}, {"take \u22125", `{}`, `5`, EvidenceUngrounded, "the minus of printed texts"},
+		{"take -5", `{}`, `"\u22125"`, EvidenceNormalized, "the minus of printed texts"}, {"气温\u22125", `{}`, `5`, EvidenceUngrounded, "a minus after a letter of Han"},
+		{"take 1,2 of them", `{}`, `12`, EvidenceUngrounded, "a list, no separator"}, {"take 3,7.50", `{}`, `7.5`, EvidenceNormalized, "a list, no separator"},
+		{"take 1,200,30", `{}`, `120030`, EvidenceUngrounded, "a list, no separator"}, {"take 0,200", `{}`, `200.0`, EvidenceNormalized, "a list, no separator"},
+		{"take 1234,567", `{}`, `1234567`, EvidenceUngrounded, "a list, no separator"}, {"take -1,2 %", `{}`, `0.02`, EvidenceNormalized, "the unit of the last"},
+		{"take -1,2 %", `{}`, `-1.0`, EvidenceNormalized, "the sign of the first"},
+		{"请告诉我北京的天气。", `{}`, `"北京"`, EvidenceLiteral, "no spaces between words"}, {"東京タワーへ", `{}`, `"タワー"`, EvidenceLiteral, "no spaces between words"},
+		{"ไปกรุงเทพพรุ่งนี้", `{}`, `"กรุงเทพ"`, EvidenceLiteral, "no spaces between words"}, {"请到New York去", `{}`, `"new-york"`, EvidenceNormalized, "beside another script"},
+		{"Москваград", `{}`, `"Москва"`, EvidenceUngrounded, "spaces between words"}, {"서울에서", `{}`, `"서울"`, EvidenceUngrounded, "spaces between words"},
 		{"result 42 came", `{}`, `""`, EvidenceUngrounded, "a blank is supported by nothing"},
 	} {
 		s, err := schema.CompileRaw([]byte(tt.schema))
@@ -497,7 +513,10 @@ func TestEvidenceInResults(t *testing.T) {
 		{`{"id":"U_17"}`, `"u-17"`, EvidenceToolResult, "other spelling"},
 		{`{"id":17}`, `"17"`, EvidenceToolResult, "as a string"},
 		{`{"id":"17"}`, `17`, EvidenceToolResult, "as a number"},
-		{`{"id":17.0}`, `17`, EvidenceToolResult, "equal numbers"},
+		{`{"id":17.0}`, `17`, EvidenceToolResult, "equal numbers"}, {`{"id":17.0}`, `"17"`, EvidenceToolResult, "an equal number"},
+		{`{"id":"12.50"}`, `"12.5"`, EvidenceToolResult, "an equal number"}, {`{"id":"12.50"}`, `"1250"`, EvidenceUngrounded, "the point"},
+		{`{"id":"5"}`, `"-5"`, EvidenceUngrounded, "the sign"}, {`{"id":"\u22125"}`, `-5`, EvidenceToolResult, "the minus of printed texts"},
+		{`{"id":"1.2"}`, `"1.2.0"`, EvidenceUngrounded, "no number"}, {`{"id":"1-2-0"}`, `"1.2.0"`, EvidenceToolResult, "other spelling"},
 		{`{"temp":7.5}`, `75`, EvidenceUngrounded, "another number"},
 		{`{"temp":-7}`, `7`, EvidenceUngrounded, "another number"},
 		{`"order 17 is made"`, `17`, EvidenceUngrounded, "not the scalar itself"},
@@ -511,6 +530,51 @@ func TestEvidenceInResults(t *testing.T) {
 		c.answer(r)
 		if got, text := c.find(&schema.Leaf{Value: &v}); got != tt.want || text != "" || tt.reason == "" {
 			t.Errorf("%s from %s: %s %q, want %s (%s)", tt.value, tt.result, got, text, tt.want, tt.reason)
+		}
+	}
+}
+
+// What is left over of a template is told from what people write.
+func TestTemplateSlot(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"Go to {city}.", "{city}"}, {"Go to {city_2}.", "{city_2}"}, {"Go to {0} now.", "{0}"}, {"{1}.", "{1}"}, {"Say \"{0}\".", "{0}"}, {"Go to {{x}}.", "{{"},
+		{"Go to %s.", "%s"}, {"Take %d of them.", "%d"}, {"Take %d", "%d"}, {"%s", "%s"},
+		{"Match \\d{3} and x^{2}.", ""}, {"The set {a, b} and {}.", ""}, {"Set {\"a\": 1}.", ""}, {"Use <city> here.", ""}, {"5%d or 100 % sure.", ""}, {"See a%d0%b0%sale.", ""},
+		{"{city", ""}, {"%", ""}, {"It is 5 %.", ""},
+	} {
+		if got := templateSlot(tt.text); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// A request may be in any script.
+func TestLintScripts(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{"请告诉我北京的天气。", true}, {"北京！", false}, {"明日の天気は？", true}, {"请告诉我北京的天气", false}, {"ما هو الطقس اليوم؟", true}, {"आज मौसम कैसा है।", true}, {"आज मौसम कैसा है॥", true},
+		{"오늘 날씨가 어때요?", true}, {"오늘 날씨?", false},
+	} {
+		s := clean()
+		s.Messages = []Message{{Role: RoleUser, Content: tt.text}, s.Messages[4]}
+		if got := Validate(s); (got == nil) != tt.want || got != nil && got[0].Rule != "leak" {
+			t.Errorf("%s: %v", tt.text, got)
+		}
+	}
+}
+
+func TestViolationString(t *testing.T) {
+	for _, tt := range []struct {
+		v    Violation
+		want string
+	}{
+		{Violation{"window", "", "9 tokens"}, "window: 9 tokens"},
+		{Violation{"name", "/tools/0/name", "no"}, "name at /tools/0/name: no"},
+	} {
+		if got := tt.v.String(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }

@@ -124,19 +124,21 @@ func slowEqual(a, b *jsonval.Value) bool {
 			}
 			return r.String()
 		case jsonval.List:
-			s := "["
+			var s strings.Builder
+			s.WriteString("[")
 			for i := range v.List {
-				s += form(&v.List[i]) + ","
+				s.WriteString(form(&v.List[i]) + ",")
 			}
-			return s + "]"
+			return s.String() + "]"
 		case jsonval.Object:
-			s := "{"
+			var s strings.Builder
+			s.WriteString("{")
 			for _, key := range []string{"a", "b", "c"} {
 				if m := v.Get(key); m != nil {
-					s += key + ":" + form(m) + ","
+					s.WriteString(key + ":" + form(m) + ",")
 				}
 			}
-			return s + "}"
+			return s.String() + "}"
 		default:
 			return v.Encode(jsonval.Compact)
 		}

@@ -2,6 +2,7 @@ package bfcl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
@@ -205,10 +206,8 @@ func elementsAre(list []jsonval.Value, a, b pyType) bool {
 
 func compareString(s string, options []string) string {
 	s = fold(s)
-	for _, o := range options {
-		if o == s {
-			return ""
-		}
+	if slices.Contains(options, s) {
+		return ""
 	}
 	return "value_error:string"
 }

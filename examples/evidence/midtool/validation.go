@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/traces"
@@ -242,15 +243,16 @@ func writtenSample(raw midtool.Tool, round uint64) (midtool.Sample, bool) {
 	}
 	t.Original, t.Name = t.Name, "tool" // what the tool is called does not matter here
 	t.Returns = nil                     // nor what it gives back
-	request := "Please take care of this for me"
+	var request strings.Builder
+	request.WriteString("Please take care of this for me")
 	for i, v := range scalars(arguments) {
-		request += []string{": ", "; "}[min(i, 1)] + v
+		request.WriteString([]string{": ", "; "}[min(i, 1)] + v)
 	}
 	const id = "call_0001"
 	return midtool.Sample{
 		ID: fmt.Sprintf("written/%s/%d", t.ID, round), Family: midtool.Single, Ability: midtool.Grounding, Source: "written", Tools: []midtool.Tool{t},
 		Messages: []midtool.Message{
-			{Role: midtool.RoleUser, Content: request + "."},
+			{Role: midtool.RoleUser, Content: request.String() + "."},
 			{Role: midtool.RoleAssistant, Calls: []midtool.Call{{ID: id, Name: t.Name, Arguments: arguments}}},
 			{Role: midtool.RoleTool, Content: `{"status": "ok"}`, CallID: id, Name: t.Name},
 			{Role: midtool.RoleAssistant, Content: "The status is ok."},
