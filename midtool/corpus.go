@@ -10,10 +10,15 @@ import (
 
 // A Corpus is what was made and what was left out.
 type Corpus struct {
-	Samples  []Sample    // in a fixed order; nil where they were handed to a callback
-	Kept     int         // number of samples
-	Tokens   int         // sum over the samples of [Findings] Tokens
-	Tools    int         // distinct usable tools
+	Samples []Sample // in a fixed order; nil where they were handed to a callback
+	Kept    int      // number of samples
+	Tokens  int      // sum over the samples of [Findings] Tokens
+	Tools   int      // distinct usable tools
+
+	// Planned counts the planned samples, kept or rejected, by family; nil for an import. A family that a group of tools
+	// cannot have is planned as another.
+	Planned map[Family]int
+
 	Rejected []Rejection // tools first, then samples, in a fixed order
 }
 

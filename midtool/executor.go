@@ -35,7 +35,8 @@ func (f SessionFunc) Execute(ctx context.Context, tool Tool, arguments json.RawM
 	return f(ctx, tool, arguments)
 }
 
-// A Result is the answer to a call.
+// A Result is the answer to a call. A failure is best given as {"error": {"type", "message"}} or {"error": "text"} besides
+// IsError: in a sample the value stands alone, and other values are read as successes.
 type Result struct {
 	Value   json.RawMessage // any JSON value
 	IsError bool            // the tool reports a failure, which Value describes

@@ -34,8 +34,8 @@ func (e *SyntaxError) Error() string {
 // ToolsJSONL is a [Source] of tool definitions: JSON Lines with one of these shapes a line, in any mix, or one JSON
 // document over many lines. A list stands for the shapes in it.
 //
-//   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", "outputSchema", ...}]}, or one
-//     tool of it;
+//   - a saved MCP tools/list result {"tools": [{"name", "description", "inputSchema", "outputSchema", ...}]}, with or
+//     without the JSON-RPC message around it, or one tool of it;
 //   - the OpenAI function {"type": "function", "function": {"name", "description", "parameters"}}, the inner object
 //     alone or with the type beside its name, or a row or request with a list of them below "tools", "functions" or
 //     "function"; a "response" beside the parameters is the schema of the result;
@@ -44,7 +44,7 @@ func (e *SyntaxError) Error() string {
 //   - one server {"server", "license", "tools": [{"name", "description", "input_schema"}]}.
 //
 // A tool takes the "license" (or "licence") of the innermost object that has one: LicenseFrom is "function", "tool",
-// "server" or "list". Origin has the file, the line (0 in a document over many lines), the Revision given here, and the
+// "server", "list" or "file". Origin has the file, the line (0 in a document over many lines), the Revision given here, and the
 // SHA-256 of the record: of the line, or of the document, without the white space around it and a byte order mark. Of
 // equal keys the last counts; integers are kept exactly.
 //
@@ -53,10 +53,12 @@ func (e *SyntaxError) Error() string {
 // sequence with a [*SyntaxError], unless BadLine is set. A tool that is JSON but unusable (no name, a schema that is no
 // object) is yielded as far as it could be read: [Normalize] rejects it with a reason.
 //
-// The zero value is not useful: set Locator.
+// The zero value is not useful: set Locator. A file without tools gives none, and no error.
 type ToolsJSONL struct {
 	Locator  string                        // names the file in errors and in [Origin]
 	Revision string                        // version or commit of the file, for [Origin]; empty means unknown
+	Group    string                        // of tools whose record names no server
+	License  string                        // of tools that state none; LicenseFrom is then "file"
 	Open     func() (io.ReadCloser, error) // called for every range; nil opens the file named Locator
 	MaxLine  int                           // longest line or document in bytes; zero means 64 MiB
 	BadLine  func(*SyntaxError)            // gets each line that cannot be read, and reading goes on; nil ends it there
@@ -68,6 +70,10 @@ func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 	return func(yield func(Tool, error) bool) {
 		open := j.Open
 		if open == nil {
+			if j.Locator == "" {
+				yield(Tool{}, errors.New("midtool: ToolsJSONL: Locator is empty"))
+				return
+			}
 			open = func() (io.ReadCloser, error) { return os.Open(j.Locator) }
 		}
 		f, err := open()
@@ -101,6 +107,10 @@ func (j ToolsJSONL) Tools(ctx context.Context) iter.Seq2[Tool, error] {
 				}
 				origin.Kind = t.Origin.Kind
 				t.Origin = origin
+				t.Group = cmp.Or(t.Group, j.Group)
+				if t.License == "" && j.License != "" {
+					t.License, t.LicenseFrom = j.License, "file"
+				}
 				if !yield(t, nil) {
 					return
 				}
@@ -247,6 +257,9 @@ func toolsOf(v *jsonval.Value) ([]Tool, string) {
 func toolsOfObject(v *jsonval.Value) ([]Tool, string) {
 	if v.Kind != jsonval.Object {
 		return nil, "want a JSON object, got " + v.Kind.String()
+	}
+	if r := v.Get("result"); r != nil && r.Kind == jsonval.Object && v.Get("jsonrpc") != nil {
+		v = r // as it came over the wire
 	}
 	var from outer
 	from.license, from.licenseFrom = licenseOf(v), "list"

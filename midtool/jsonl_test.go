@@ -34,6 +34,8 @@ func TestToolsJSONLShapes(t *testing.T) {
 	}{
 		{"tools/list", `{"tools":[{"name":"a","description":"d","inputSchema":{"type":"object"}},{"name":"b","description":"d","inputSchema":{"type":"object"}}]}`,
 			[]Tool{tool("a", "", "", "", "mcp", 1), tool("b", "", "", "", "mcp", 1)}, "MCP tools/list result"},
+		{"JSON-RPC", `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"d","inputSchema":{"type":"object"}}]}}`,
+			[]Tool{tool("a", "", "", "", "mcp", 1)}, "as it came over the wire"},
 		{"MCP tool", `{"name":"a","title":"T","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
 			[]Tool{{Name: "a", Title: "T", Description: "d", Parameters: []byte(`{"type":"object"}`), Returns: []byte(`{"type":"object"}`), ReadOnly: true,
 				Origin: at("mcp", 1)}}, "title, output schema and annotations are kept"},
@@ -322,4 +324,22 @@ func FuzzToolsJSONL(f *testing.F) {
 			checkNormalize(t, tool)
 		}
 	})
+}
+
+// What the file does not say, its reader can; what it says counts.
+func TestToolsJSONLGroupAndLicense(t *testing.T) {
+	j := source(`{"tools":[{"name":"a","inputSchema":{}}]}` + "\n" + `{"server":"s","license":"MIT","tools":[{"name":"b","inputSchema":{}}]}`)
+	j.Group, j.License = "mine", "ISC"
+	tools, err := ReadTools(context.Background(), j)
+	if err != nil || len(tools) != 2 {
+		t.Fatal(tools, err)
+	}
+	for i, want := range []Tool{{Group: "mine", License: "ISC", LicenseFrom: "file"}, {Group: "s", License: "MIT", LicenseFrom: "server"}} {
+		if got := tools[i]; got.Group != want.Group || got.License != want.License || got.LicenseFrom != want.LicenseFrom {
+			t.Errorf("%s: group %q, license %q from %q", got.Name, got.Group, got.License, got.LicenseFrom)
+		}
+	}
+	if _, err := ReadTools(context.Background(), ToolsJSONL{}); err == nil || !strings.Contains(err.Error(), "Locator") {
+		t.Errorf("error %v does not name the empty field", err)
+	}
 }

@@ -31,7 +31,10 @@ type Rejection struct {
 func (r *Rejection) Error() string {
 	s := "midtool: "
 	if r.Origin.Locator != "" {
-		s += fmt.Sprintf("%s:%d: ", r.Origin.Locator, r.Origin.Line)
+		s += r.Origin.Locator + ": "
+		if r.Origin.Line > 0 { // of a document over many lines there is none
+			s = fmt.Sprintf("midtool: %s:%d: ", r.Origin.Locator, r.Origin.Line)
+		}
 	}
 	switch {
 	case r.Tool != "" && r.Sample != "":

@@ -296,7 +296,7 @@ const (
 )
 
 // Warnings says what a trainer would want to change: one of the four abilities in less than 5 % of the samples; a tool with
-// more than 5 % of the calls; a template in more than 2 % of the samples, or in more than 10 % of a family's if it has 100.
+// more than 5 % of the calls, and more than three times an even share; a template in more than 2 % of the samples, or in more than 10 % of a family's if it has 100.
 // Fewer than 100 samples give the one warning that there are few. The order is fixed; nil means none.
 func (s *Summary) Warnings() []string {
 	if s.Samples < fewSamples {
@@ -309,8 +309,9 @@ func (s *Summary) Warnings() []string {
 			warn("ability %s: %.1f %% of the samples, want %.0f %% or more", a, 100*share, 100*rareAbility)
 		}
 	}
-	if s.TopToolShare > commonTool {
-		warn("tool %q: %.1f %% of the calls, want %.0f %% or less", s.TopTool, 100*s.TopToolShare, 100*commonTool)
+	// Of a few tools each has a large share; three times an even one is too much.
+	if limit := max(commonTool, 3/float64(max(s.ToolsCalled, 1))); s.TopToolShare > limit {
+		warn("tool %q: %.1f %% of the calls, want %.0f %% or less", s.TopTool, 100*s.TopToolShare, 100*limit)
 	}
 	for _, d := range []struct {
 		role Role

@@ -237,3 +237,19 @@ func BenchmarkSummary(b *testing.B) {
 		})
 	}
 }
+
+// With few tools each has a large share of the calls; that alone is nothing to warn of.
+func TestSummaryFewTools(t *testing.T) {
+	var s Summary
+	for i := range 200 {
+		x := clean()
+		for j := range x.Tools {
+			x.Tools[j].ID += strings.Repeat("x", i%4) // four tools, called equally often
+		}
+		s.Add(&x, 10)
+	}
+	warned := slices.ContainsFunc(s.Warnings(), func(w string) bool { return strings.HasPrefix(w, "tool ") })
+	if s.ToolsCalled != 4 || s.TopToolShare != 0.25 || warned {
+		t.Errorf("%d tools, share %v, %v", s.ToolsCalled, s.TopToolShare, s.Warnings())
+	}
+}

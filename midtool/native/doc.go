@@ -8,7 +8,7 @@
 //     eight families: single, parallel, sequential, multi_turn, missing_info, missing_function, irrelevance and
 //     recovery (the constants of type [midtool.Family]).
 //  3. For each sample the tools are offered among others, the arguments are made from the schemas, and the calls are
-//     executed: in a small world of records ([simulate.World]) unless the caller has an [midtool.Executor].
+//     executed: in a small world of records ([simulate.World]) unless the caller has a [midtool.Executor].
 //  4. The words follow the calls: requests, questions, refusals and answers from a grammar of templates. A language
 //     model can write them instead ([Options] Teacher).
 //  5. A [midtool.Checker] looks at every sample: turn order, schemas, the answers by executing the calls again, the

@@ -16,7 +16,8 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/wording"
 )
 
-// Generate makes samples of all families from tools, which need not be normalized. For each planned sample the calls
+// Generate makes samples of all families from tools, which need not be normalized. Tools that state no license are left out
+// unless Own says that they are the caller's: see Rejected. For each planned sample the calls
 // are made first, from the schemas of the tools, and executed; the words follow, so that each argument is grounded in
 // what was said or answered before it. Each sample has passed a [midtool.Checker], whose proofs show that it is of its
 // family (MidTool, arXiv:2608.20314, native branch; the details are ours).
@@ -44,6 +45,10 @@ func Generate(ctx context.Context, tools []midtool.Tool, o *Options) (*midtool.C
 		return nil, err
 	}
 	items := g.plan()
+	g.corpus.Planned = make(map[midtool.Family]int)
+	for _, it := range items {
+		g.corpus.Planned[it.family]++
+	}
 	sortRejected(g.corpus.Rejected)
 	if opts.Teacher != nil {
 		ask := opts.Teacher

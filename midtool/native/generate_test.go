@@ -27,6 +27,13 @@ func TestGenerate(t *testing.T) {
 	if c.Tools != 9 || len(c.Samples) != c.Kept || c.Kept+len(c.Rejected) != n || len(c.Rejected) > n/10 {
 		t.Fatalf("%d tools, %d samples, rejected %v", c.Tools, c.Kept, c.Reasons())
 	}
+	planned := 0
+	for _, n := range c.Planned {
+		planned += n
+	}
+	if planned != n || c.Planned[midtool.Recovery] == 0 {
+		t.Errorf("planned %v", c.Planned)
+	}
 	check := midtool.Checker{Replay: simulate.NewWorld(0)}
 	counts := make(map[midtool.Family]int)
 	abilities := make(map[midtool.Ability]int)
@@ -159,7 +166,7 @@ func TestGenerateRejects(t *testing.T) {
 	for _, tt := range []struct {
 		o    Options
 		want int
-	}{{Options{OwnTools: true}, 1}, {Options{}, 0}, {Options{Licenses: []string{"GPL-3.0-only"}, OwnTools: true}, 2}, {Options{Licenses: []string{}}, 0}} {
+	}{{Options{Own: true}, 1}, {Options{}, 0}, {Options{Licenses: []string{"GPL-3.0-only"}, Own: true}, 2}, {Options{Licenses: []string{}}, 0}} {
 		tt.o.MinQuality = new(0.0)
 		if c := generate(t, tools[2:4], &tt.o); c.Tools != tt.want {
 			t.Errorf("%+v: %d tools, want %d", tt.o, c.Tools, tt.want)
@@ -295,7 +302,7 @@ func TestAnySchemaGenerates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tool := midtool.Tool{Name: "get_thing", Description: "Returns a thing.", Parameters: toJSON(schematest.Schema(2).Draw(t, "schema")),
 			Returns: toJSON(schematest.Schema(1).Draw(t, "returns"))}
-		c, err := Generate(context.Background(), []midtool.Tool{tool}, &Options{Samples: 3, OwnTools: true, MinQuality: new(0.0)})
+		c, err := Generate(context.Background(), []midtool.Tool{tool}, &Options{Samples: 3, Own: true, MinQuality: new(0.0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +324,7 @@ func TestHostileSchemas(t *testing.T) {
 		{"enum", `{"type":"array","items":{"enum":[` + strings.Repeat(`"aaaa",`, 5000) + `"b"]}}`, "linear per value"},
 	} {
 		raw := `{"type":"object","properties":{"x":{"$ref":"#/$defs/d"}},"required":["x"],"$defs":{"d":` + tt.d + `}}`
-		c := generate(t, []midtool.Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &Options{Samples: 1, OwnTools: true, MinQuality: new(0.0), MaxTokens: 1 << 20})
+		c := generate(t, []midtool.Tool{{Name: "get_thing", Parameters: []byte(raw)}}, &Options{Samples: 1, Own: true, MinQuality: new(0.0), MaxTokens: 1 << 20})
 		if c.Kept+len(c.Rejected) != 1 || tt.reason == "" {
 			t.Errorf("%s: %d samples, rejected %v", tt.name, c.Kept, c.Reasons())
 		}

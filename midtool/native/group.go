@@ -163,8 +163,8 @@ func countReason(rejected []midtool.Rejection, reason string) int {
 // derive fills in what generation needs to know of a normalized tool, or says why it cannot be used.
 func (g *generator) derive(t *tool) (reason, detail string) {
 	switch {
-	case t.License == "" && !g.opts.OwnTools:
-		return "license", "not stated; Options.OwnTools lets tools of your own pass"
+	case t.License == "" && !g.opts.Own:
+		return "license", "not stated; Options.Own lets tools of your own pass"
 	case t.License != "" && !slices.Contains(g.opts.Licenses, t.License):
 		return "license", t.License
 	}

@@ -28,24 +28,27 @@ type Options struct {
 	Shares map[midtool.Family]int
 
 	Licenses     []string // allow-list of SPDX identifiers; nil means [midtool.DefaultLicenses]
-	OwnTools     bool     // tools that state no license are the caller's own and pass; false rejects them
+	Own          bool     // tools that state no license are the caller's own and pass; false rejects them
 	OptionalProb *float64 // probability in [0, 1] that a call has an optional argument; nil means 0.4
 	MaxTokens    int      // largest sample in [midtool.Findings] Tokens, at least 256; zero means 8192
 
-	// Executor answers the calls; nil means a [simulate.World] under Seed. Sessions that are a [simulate.Knower] lend
-	// arguments that exist. The answers of package simulate are executed once more for every sample, those of a caller's own
-	// with Replay alone, for its world may change. A panic in it ends the process.
+	// Executor answers the calls; nil means a [simulate.World] under Seed. Let its sessions be a [simulate.Knower] that lends
+	// arguments that exist: without, identifiers are made up, most calls that look one up fail, and fewer samples are kept.
+	// The answers of package simulate are executed once more for every sample, those of a caller's own with Replay alone, for
+	// its world may change. A panic in it ends the process.
 	Executor midtool.Executor
 	Replay   bool // the answers of Executor must be the same a second time, in a session of their own
 
-	// Teacher rewrites the words of samples; nil leaves them to the templates. What it writes passes the same checks. The
-	// calls, the results and the plan stay.
+	// Teacher rewrites the words of samples; nil leaves them to the templates. Its prompt shows the conversation, says what
+	// each message has to do, and asks for {"messages": [{"index": 0, "content": "..."}]} with each message to be written, and
+	// nothing around it. What it writes passes the same checks, and some of its own; what does not goes back to it with what
+	// is wrong. The calls, the results and the plan stay.
 	Teacher      midtool.Generator
 	TeacherShare *float64 // share in [0, 1] of the samples that Teacher rewrites; nil means 1
 	Attempts     int      // answers of Teacher for a sample before it is dropped, 1 to 10; zero means 3
 
 	// Answers names a file that keeps the answers of Teacher by prompt, so that a later run gets them without asking, be it
-	// with another Teacher; empty means none.
+	// with another Teacher; empty means none. Refused answers are kept too, and count as attempts; errors are not.
 	Answers string
 
 	Workers  int                        // goroutines; zero means 1. The result does not depend on it

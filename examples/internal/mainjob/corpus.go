@@ -59,7 +59,7 @@ func (j *job) readInput(ctx context.Context) error {
 // corpus makes checked samples of the tools, of all families that the tools can have.
 func (j *job) corpus(ctx context.Context) error {
 	made, err := native.Generate(ctx, j.tools, &native.Options{
-		Seed: j.Seed, Samples: max(len(j.tools), min(j.perTool*len(j.tools), j.samples)), OwnTools: true, MinQuality: new(0.0),
+		Seed: j.Seed, Samples: max(len(j.tools), min(j.perTool*len(j.tools), j.samples)), Own: true, MinQuality: new(0.0),
 		Workers: j.Workers, Progress: j.stage("build corpus"),
 	})
 	if err != nil {
