@@ -3,6 +3,7 @@ package midtool
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
