@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,20 +21,23 @@ type MessageOptions struct {
 	StringArguments bool
 
 	// Meta adds "id" and "meta", which has what a trainer does not read: family, ability, licenses and evidence, and
-	// where they are set second_ability, source, generator, plan, untrained (positions of messages), templates (one a
-	// message), and groups and originals (one a tool, those that messages offer last); false writes messages and tools
-	// only.
+	// where they are set second_ability, source, generator, plan, templates (one a message), and groups, originals and
+	// returns (one a tool, those that messages offer last; a result schema as a JSON string); false writes messages and
+	// tools only.
 	Meta bool
 }
 
 // WriteMessages writes samples as JSON Lines in the OpenAI form, one object a line with a newline after each:
 //
-//	{"messages": [{"role", "content", "tool_calls": [{"id", "type", "function": {"name", "arguments"}}], "tool_call_id", "name"}, ...],
+//	{"messages": [{"role", "content", "tool_calls": [{"id", "type", "function": {"name", "arguments"}}], "tool_call_id", "name",
+//	  "train"}, ...],
 //	 "tools": [{"type": "function", "function": {"name", "description", "parameters"}}, ...]}
 //
 // in this order, without spaces, in raw UTF-8: '<', '&' and non-ASCII characters are never escaped, at any depth. A
-// key without a value is left out, except "content"; a sample without tools has no "tools". Tools that a message
-// offers are not written beside its content. The same samples give the same bytes.
+// key without a value is left out, except "content"; a sample without tools has no "tools". "train" is false in a
+// message that is a mistake and must not be learned, as Axolotl reads it, and left out in others; leave such samples out where a
+// trainer passes over the key. Tools that a message offers are not written beside its content. The same samples give the
+// same bytes.
 //
 // It stops with an error at the first sample that holds invalid UTF-8 or arguments or parameters that are no JSON
 // object, naming it; the lines before it are then written. Errors of w are returned.
@@ -148,6 +150,9 @@ func (w *messageWriter) message(dst []byte, m *Message, parsed []call) []byte {
 	if m.Name != "" {
 		dst = appendKey(append(dst, ','), "name", m.Name)
 	}
+	if m.Untrained {
+		dst = append(dst, `,"train":false`...)
+	}
 	return append(dst, '}')
 }
 
@@ -192,21 +197,23 @@ func (w *messageWriter) meta(s *Sample) jsonval.Value {
 	if s.Plan != nil {
 		add("plan", w.plan(s.Plan), true)
 	}
-	untrained, templates, last := jsonval.NewList(), jsonval.NewList(), 0
+	templates, last := jsonval.NewList(), 0
 	for i := range s.Messages {
-		if s.Messages[i].Untrained {
-			untrained.List = append(untrained.List, jsonval.Value{Kind: jsonval.Number, Text: strconv.Itoa(i)})
-		}
 		if templates.List = append(templates.List, str(s.Messages[i].Template)); s.Messages[i].Template != "" {
 			last = i + 1
 		}
 	}
 	templates.List = templates.List[:last]
-	add("untrained", untrained, len(untrained.List) > 0)
 	add("templates", templates, last > 0)
-	groups, originals := jsonval.NewList(), jsonval.NewList()
-	lastGroup, lastOriginal := 0, 0
+	groups, originals, returns := jsonval.NewList(), jsonval.NewList(), jsonval.NewList()
+	lastGroup, lastOriginal, lastReturns := 0, 0, 0
 	tool := func(t *Tool) {
+		schema := str("")
+		if v, err := jsonval.Parse(t.Returns); err == nil {
+			schema = str(v.Encode(jsonval.Compact))
+			lastReturns = len(returns.List) + 1
+		}
+		returns.List = append(returns.List, schema)
 		if groups.List = append(groups.List, str(t.Group)); t.Group != "" {
 			lastGroup = len(groups.List)
 		}
@@ -230,9 +237,10 @@ func (w *messageWriter) meta(s *Sample) jsonval.Value {
 			tool(&shown[j])
 		}
 	}
-	groups.List, originals.List = groups.List[:lastGroup], originals.List[:lastOriginal]
+	groups.List, originals.List, returns.List = groups.List[:lastGroup], originals.List[:lastOriginal], returns.List[:lastReturns]
 	add("groups", groups, lastGroup > 0)
 	add("originals", originals, lastOriginal > 0)
+	add("returns", returns, lastReturns > 0)
 	return m
 }
 

@@ -118,6 +118,9 @@ func TestMessagesRoundTrip(t *testing.T) {
 	anySource := func(t *rapid.T, tools []Tool) {
 		for i := range tools {
 			tools[i].Group, tools[i].Original = text.Draw(t, "group"), text.Draw(t, "original")
+			if rapid.Bool().Draw(t, "returning") {
+				tools[i].Returns = object(t, "returns")
+			}
 		}
 	}
 	anyCalls := func(t *rapid.T) (calls []Call) {
@@ -139,9 +142,9 @@ func TestMessagesRoundTrip(t *testing.T) {
 				m.Offers = []Tool{anyTool(t), anyTool(t)}[:rapid.IntRange(1, 2).Draw(t, "offered")]
 				m.Content = OfferText(m.Offers)
 			}
+			m.Untrained = m.Role == RoleAssistant && rapid.Bool().Draw(t, "untrained")
 			if o.Meta {
 				anySource(t, m.Offers)
-				m.Untrained = rapid.Bool().Draw(t, "untrained")
 				m.Template = text.Draw(t, "template")
 			}
 			s.Messages = append(s.Messages, m)
@@ -228,7 +231,8 @@ func TestReadMessagesErrors(t *testing.T) {
 		{`{"messages":[{"role":"user","content":[{"type":"text","text":["a"]}]}]}`, `"text": want string`},
 		{`{"messages":[{"role":"assistant","function_call":"f"}]}`, `"function_call": want object`},
 		{`{"messages":[{"role":"assistant","tool_calls":{"a":1}}]}`, `"tool_calls": want list`},
-		{`{"messages":[],"meta":{"untrained":[0]}}`, `"untrained": want positions`}, {`{"messages":[{"role":"user"}],"meta":{"untrained":["0"]}}`, `"untrained": want positions`},
+		{`{"messages":[{"role":"assistant","content":"a","train":"no"}]}`, `"train": want boolean`},
+		{`{"messages":[],"tools":[{"name":"a"}],"meta":{"returns":["{"]}}`, `"returns"`}, {`{"messages":[],"meta":{"returns":["{}"]}}`, `"returns": want one string a tool`},
 		{`{"messages":[],"meta":{"templates":["a"]}}`, `"templates": want one string a message`},
 		{`{"messages":[{"role":"user"}],"meta":{"templates":[1]}}`, `"templates": want one string a message`},
 		{`{"messages":[],"meta":{"groups":["a"]}}`, `"groups": want one string a tool`},

@@ -180,7 +180,8 @@ func isPropertyMap(n *jsonval.Value) bool {
 	return len(n.Members) > 0 && !slices.ContainsFunc(n.Members, func(m jsonval.Member) bool {
 		switch m.Key {
 		case "properties", "patternProperties", "additionalProperties", "propertyNames", "$defs", "definitions", "items", "not", "if", "then",
-			"else", "contains", "const", "default", "example", "dependencies", "dependentSchemas":
+			"else", "contains", "const", "default", "example", "dependencies", "dependentSchemas", "dependentRequired",
+			"additionalItems", "unevaluatedItems", "unevaluatedProperties", "contentSchema":
 			return true
 		}
 		return m.Value.Get("type") == nil && m.Value.Get("description") == nil

@@ -327,3 +327,22 @@ func FuzzNormalize(f *testing.F) {
 		}
 	})
 }
+
+// A schema of keywords alone is none of bare properties, whatever the keywords hold.
+func TestPropertyMap(t *testing.T) {
+	for in, want := range map[string]bool{
+		`{"city":{"type":"string"},"days":{"type":"integer"}}`: true,
+		`{"additionalItems":{"type":"string"}}`:                 false,
+		`{"unevaluatedProperties":{"type":"string"}}`:           false,
+		`{"items":{"type":"string"}}`:                           false,
+		`{"city":{}}`:                                           false,
+	} {
+		v, err := jsonval.Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isPropertyMap(&v); got != want {
+			t.Errorf("%s: %v", in, got)
+		}
+	}
+}

@@ -106,9 +106,11 @@ func TestProof(t *testing.T) {
 		{"single, none", "no call", shop(Single).user(ask).says("No idea at all."), "0 calls, want 1"},
 		{"single, two", "two calls", shop(Single).user(ask + " " + shelf).calls(append(price, where...)...).says("20."), "2 calls, want 1"},
 
-		{"single, a mistake", "nothing is learned of the call", shop(Single).user(ask).calls("get_price", price[1], failed).mistaken().says("There was no answer in 5 seconds."), "not trained"},
+		{"single, a mistake", "nothing is learned of the call", shop(Single).
+			user(ask).calls("get_price", price[1], failed).mistaken().says("There was no answer in 5 seconds."), "not trained"},
 		{"single, failed", "the failure is hidden", shop(Single).user(ask).calls("get_price", price[1], failed).says("It costs 20."), "it fails"},
-		{"single, failed and reported", "the failure is reported", shop(Single).user(ask).calls("get_price", price[1], failed).says("There was no answer in 5 seconds."), ""},
+		{"single, failed and reported", "the failure is reported", shop(Single).
+			user(ask).calls("get_price", price[1], failed).says("There was no answer in 5 seconds."), ""},
 
 		{"parallel", "two together", shop(Parallel).user(ask + " " + shelf).calls(append(slices.Clone(price), where...)...).says("20."), ""},
 		{"parallel, one", "one call", shop(Parallel).user(ask).calls(price...).says("20."), "1 calls together"},
@@ -117,7 +119,8 @@ func TestProof(t *testing.T) {
 		{"parallel, in turn", "one after the other", shop(Parallel).user(ask + " " + shelf).calls(price...).calls(where...).says("20."), "outside the first"},
 		{"parallel, late", "not in the first message", shop(Parallel).user("Hello to you.").says("Hello.").user(ask + " " + shelf).calls(append(slices.Clone(price), where...)...).says("20."), "outside the first"},
 
-		{"parallel, mistakes", "nothing is learned of the calls", shop(Parallel).user(ask+" "+shelf).calls("get_price", price[1], failed, "find_shelf", where[1], failed).mistaken().says("No."), "not trained"},
+		{"parallel, mistakes", "nothing is learned of the calls", shop(Parallel).
+			user(ask+" "+shelf).calls("get_price", price[1], failed, "find_shelf", where[1], failed).mistaken().says("No."), "not trained"},
 
 		{"sequential", "fed", shop(Sequential).user(ask + " Reserve it.").calls(price...).calls(keep...).says("Done."), ""},
 		{"sequential, unfed", "the second needs nothing of the first", shop(Sequential).user(ask + " " + shelf).calls(price...).calls(where...).says("B4."), "no argument comes"},
@@ -125,9 +128,11 @@ func TestProof(t *testing.T) {
 		{"sequential, together", "in one message", shop(Sequential).user(ask + " Reserve L-88.").calls(append(slices.Clone(price), keep...)...).says("Done."), "calls in 1 messages"},
 		{"sequential, asked twice", "two requests", shop(Sequential).user(ask).calls(price...).says("20.").user("Then reserve it.").calls(keep...).says("Done."), "2 requests"},
 
-		{"sequential, by chance", "the schema names what the result has", shop(Sequential).user(ask+" Reserve L-88 too.").calls("get_price", price[1], `{"color": "red"}`).
+		{"sequential, by chance", "the schema names what the result has", shop(Sequential).
+			user(ask+" Reserve L-88 too.").calls("get_price", price[1], `{"color": "red"}`).
 			calls("reserve", `{"item_code":"L-88","color":"red"}`, `{"kept": true}`).says("Done."), "no argument comes"},
-		{"sequential, repeated", "the third call is the second again", shop(Sequential).user(ask + " Reserve it.").calls(price...).calls(keep...).calls(keep...).says("Done."), "no argument comes"},
+		{"sequential, repeated", "the third call is the second again", shop(Sequential).
+			user(ask + " Reserve it.").calls(price...).calls(keep...).calls(keep...).says("Done."), "no argument comes"},
 
 		{"multi-turn", "from a result", shop(MultiTurn).user(ask).calls(price...).says("20.").user("Then reserve it.").calls(keep...).says("Done."), ""},
 		{"multi-turn, words", "from the first request", shop(MultiTurn).user(ask).calls(price...).says("20.").user("On which shelf is it?").
@@ -138,11 +143,14 @@ func TestProof(t *testing.T) {
 			"from an earlier one alone"},
 		{"multi-turn, one", "calls in one turn", shop(MultiTurn).user("Hello to you.").says("Hello.").user(ask + " Keep it.").calls(price...).calls(keep...).says("Done."), "calls in 1 turns"},
 
-		{"multi-turn, by chance", "the schema names what was said before", shop(MultiTurn).user("What does the red blue lamp cost?").calls("get_price", `{"article":"blue lamp","color":"red"}`, price[2]).
+		{"multi-turn, by chance", "the schema names what was said before", shop(MultiTurn).
+			user("What does the red blue lamp cost?").calls("get_price", `{"article":"blue lamp","color":"red"}`, price[2]).
 			says("20.").user(shelf).calls("find_shelf", `{"goods":"candles","color":"red"}`, where[2]).says("B4."), "from an earlier one alone"},
-		{"multi-turn, true", "a boolean carries nothing", shop(MultiTurn).tool("find_shelf", params(`{"type":"object","properties":{"goods":{"type":"string"},"all":{"type":"boolean"}}}`)).
+		{"multi-turn, true", "a boolean carries nothing", shop(MultiTurn).
+			tool("find_shelf", params(`{"type":"object","properties":{"goods":{"type":"string"},"all":{"type":"boolean"}}}`)).
 			user("Is it true? "+ask).calls(price...).says("20.").user(shelf).calls("find_shelf", `{"goods":"candles","all":true}`, where[2]).says("B4."), "from an earlier one alone"},
-		{"multi-turn, again", "the same call", shop(MultiTurn).user(ask).calls(price...).says("20.").user("And how much is it today?").calls(price...).says("20."), "from an earlier one alone"},
+		{"multi-turn, again", "the same call", shop(MultiTurn).
+			user(ask).calls(price...).says("20.").user("And how much is it today?").calls(price...).says("20."), "from an earlier one alone"},
 
 		{"missing info", "asked and given", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20."), ""},
 		{"missing info, planned", "asked and given", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").
@@ -155,10 +163,12 @@ func TestProof(t *testing.T) {
 		{"missing info, said before", "in the first request, in other spelling", shop(MissingInfo).user("What does a Blue-Lamp cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").
 			plan(Plan{Withheld: []string{"/article"}}), "known before"},
 		{"missing info, suggested", "in the question", shop(MissingInfo).user("What does it cost?").says("Is it the blue lamp?").user("The blue lamp, yes.").calls(price...).says("20."), "could be known"},
-		{"missing info, a mistake", "the call after the answer is not learned", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").
+		{"missing info, a mistake", "the call after the answer is not learned", shop(MissingInfo).
+			user("What does it cost?").says("Which one?").user("The blue lamp, please.").
 			calls("get_price", price[1], failed).mistaken().says("It failed."), "no question, answer and call"},
-		{"missing info, repaired", "the call after a mistake is learned", shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").
-			calls("get_price", `{"article":"lamp","x":"blue lamp"}`, failed).mistaken().calls(price...).says("20."), ""},
+		{"missing info, repaired", "the call after a mistake is learned", shop(MissingInfo).
+			user("What does it cost?").says("Which one?").user("The blue lamp, please.").
+			calls("get_price", `{"article":"lamp"}`, `{"error": {"message": "no lamp", "similar": ["blue lamp"]}}`).mistaken().calls(price...).says("20."), ""},
 		{"missing info, elsewhere", "in an earlier turn of the system", func() *talk {
 			s := shop(MissingInfo).user("What does it cost?").says("Which one?").user("The blue lamp, please.").calls(price...).says("20.").plan(Plan{Withheld: []string{"/article"}})
 			s.Messages = slices.Insert(s.Messages, 0, Message{Role: RoleSystem, Content: "We sell a blue lamp."})
@@ -210,10 +220,14 @@ func TestProof(t *testing.T) {
 		{"recovery, together", "it succeeds beside the failure", shop(Recovery).user(ask).calls("get_price", `{"article":"lamp"}`, failed, "get_price", price[1], price[2]).says("20."), "neither repaired nor reported"},
 		{"recovery, before", "it had succeeded earlier", shop(Recovery).user(ask).calls(price...).calls("get_price", `{"article":"blue lamp"}`, failed).says("20."), "neither repaired nor reported"},
 
-		{"recovery, inside a word", "part of a longer word", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "timeout"}`).says("There are three timeouts."), "neither repaired nor reported"},
-		{"recovery, no words", "a message that every sentence has", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "no"}`).says("There is no lamp."), "neither repaired nor reported"},
-		{"recovery, number", "three digits", shop(Recovery).user(ask).calls("get_price", price[1], `{"error": "503"}`).says("The shop answers 503."), ""},
-		{"recovery, MCP", "the content of the result", shop(Recovery).user(ask).calls("get_price", price[1], `{"isError": true, "content": [{"type": "text", "text": "no such lamp"}]}`).
+		{"recovery, inside a word", "part of a longer word", shop(Recovery).
+			user(ask).calls("get_price", price[1], `{"error": "timeout"}`).says("There are three timeouts."), "neither repaired nor reported"},
+		{"recovery, no words", "a message that every sentence has", shop(Recovery).
+			user(ask).calls("get_price", price[1], `{"error": "no"}`).says("There is no lamp."), "neither repaired nor reported"},
+		{"recovery, number", "three digits", shop(Recovery).
+			user(ask).calls("get_price", price[1], `{"error": "503"}`).says("The shop answers 503."), ""},
+		{"recovery, MCP", "the content of the result", shop(Recovery).
+			user(ask).calls("get_price", price[1], `{"isError": true, "content": [{"type": "text", "text": "no such lamp"}]}`).
 			says("There is no such lamp."), ""},
 
 		{"no call", "no call", shop(NoCall).user("Hello to you.").says("Hello."), ""},
@@ -239,7 +253,9 @@ func TestProof(t *testing.T) {
 // What a mistake invents does not become true by being repeated in the error.
 func TestMistakeIsNoEvidence(t *testing.T) {
 	say := func(args, result string) *talk {
-		return shop(MultiTurn).user("What does the lamp cost?").calls("get_price", `{"article":"lamp","note":"Q-9","x":{"n":["5",7.50]}}`, result).mistaken().says("It failed.").
+		return shop(MultiTurn).
+			user("What does the lamp cost?").calls("get_price", `{"article":"lamp","note":"Q-9","x":{"n":["5",7.50]}}`, result).mistaken().
+			says("It failed.").
 			user("Try it once more.").calls("get_price", args, `{"price": 20}`).says("20.")
 	}
 	for _, tt := range []struct {

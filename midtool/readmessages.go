@@ -122,6 +122,9 @@ func (f *fields) message(n *jsonval.Value) Message {
 	if m.Role == RoleSystem {
 		m.Offers = offersIn(m.Content)
 	}
+	if train := f.of(n, "train", jsonval.Bool); m.Role == RoleAssistant { // others are never trained
+		m.Untrained = train.Text == "false"
+	}
 	return m
 }
 
@@ -200,14 +203,6 @@ func (f *fields) meta(n *jsonval.Value, s *Sample) {
 	if p := f.of(n, "plan", jsonval.Object); len(p.Members) > 0 {
 		s.Plan = f.plan(p)
 	}
-	for _, at := range f.of(n, "untrained", jsonval.List).List {
-		i, ok := jsonval.Count(at.Text)
-		if at.Kind != jsonval.Number || !ok || i >= len(s.Messages) {
-			f.fail(`"untrained": want positions of messages`)
-			break
-		}
-		s.Messages[i].Untrained = true
-	}
 	templates := f.of(n, "templates", jsonval.List).List
 	if len(templates) > len(s.Messages) || slices.ContainsFunc(templates, func(v jsonval.Value) bool { return v.Kind != jsonval.String }) {
 		f.fail(`"templates": want one string a message`)
@@ -218,6 +213,15 @@ func (f *fields) meta(n *jsonval.Value, s *Sample) {
 	}
 	f.tools(n, "groups", s, func(t *Tool, text string) { t.Group = text })
 	f.tools(n, "originals", s, func(t *Tool, text string) { t.Original = text })
+	f.tools(n, "returns", s, func(t *Tool, text string) {
+		if text == "" {
+			return
+		}
+		if _, err := jsonval.Parse([]byte(text)); err != nil {
+			f.fail(`"returns": %v`, err)
+		}
+		t.Returns = json.RawMessage(text)
+	})
 }
 
 // tools reads a list of one string a tool.

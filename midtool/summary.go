@@ -190,7 +190,7 @@ func (s *Summary) conversation(sample *Sample, tools map[string]*Tool) {
 
 // reportsError says whether a result reports an error. Most cannot, by the words that they lack.
 func reportsError(content string) bool {
-	if !strings.Contains(content, "error") && !strings.Contains(content, "status") && !strings.Contains(content, `\u`) {
+	if !strings.Contains(content, "rror") && !strings.Contains(content, "status") && !strings.Contains(content, `\u`) {
 		return false
 	}
 	v, err := jsonval.Parse([]byte(content))

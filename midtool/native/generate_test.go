@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -344,5 +345,34 @@ func BenchmarkGenerate(b *testing.B) {
 				b.ReportMetric(float64(kept)/b.Elapsed().Seconds(), "samples/s")
 			})
 		}
+	}
+}
+
+// What is written with its metadata and read back is checked and replayed as it was made.
+func TestReadBack(t *testing.T) {
+	tools := shop()
+	tools[0].Returns = []byte(`{"type":"object","properties":{"order_id":{"type":"string"},"total":{"type":"number"}},"required":["order_id","total"]}`)
+	c := generate(t, tools, &Options{Samples: 200})
+	var b bytes.Buffer
+	if err := midtool.WriteMessages(&b, c.Samples, &midtool.MessageOptions{Meta: true}); err != nil {
+		t.Fatal(err)
+	}
+	check := midtool.Checker{Replay: simulate.NewWorld(0)}
+	n := 0
+	for s, err := range midtool.ReadMessages(&b, "corpus.jsonl") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := check.Check(context.Background(), &s)
+		if err != nil || found.Violations != nil {
+			t.Errorf("%s: %v, %v", s.ID, err, found.Violations)
+		}
+		if diff := cmp.Diff(c.Samples[n].Evidence, found.Evidence); diff != "" {
+			t.Errorf("%s: other evidence:\n%s", s.ID, diff)
+		}
+		n++
+	}
+	if n != c.Kept {
+		t.Errorf("read %d of %d", n, c.Kept)
 	}
 }

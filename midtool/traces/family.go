@@ -130,7 +130,7 @@ func (sh shape) abilities(f midtool.Family) (first, second midtool.Ability) {
 
 // isError says whether a result reports one. Most say by their text that they do not.
 func isError(content string) bool {
-	if !strings.Contains(content, "error") && !strings.Contains(content, "status") && !strings.Contains(content, `\u`) {
+	if !strings.Contains(content, "rror") && !strings.Contains(content, "status") && !strings.Contains(content, `\u`) {
 		return false
 	}
 	v, err := jsonval.Parse([]byte(content))

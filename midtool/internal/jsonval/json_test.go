@@ -172,10 +172,13 @@ func TestReportsError(t *testing.T) {
 		want   bool
 		reason string
 	}{
-		{`{"error": "x"}`, true, "a message"}, {`{"error": {"code": 1}}`, true, "an object"}, {`{"error": null}`, false, "none"}, {`{"error": ""}`, false, "none"},
-		{`{"error": false}`, false, "none"}, {`{"error": {}}`, false, "none"}, {`{"status": 404}`, true, "of HTTP"}, {`{"statusCode": 200}`, false, "of HTTP"},
+		{`{"error": "x"}`, true, "a message"}, {`{"error": {"code": 1}}`, true, "an object"}, {`{"error": null}`, false, "none"},
+		{`{"error": ""}`, false, "none"},
+		{`{"error": false}`, false, "none"}, {`{"error": {}}`, false, "none"}, {`{"status": 404}`, true, "of HTTP"},
+		{`{"statusCode": 200}`, false, "of HTTP"},
 		{`{"status": "404"}`, false, "a text"}, {`{"isError": true, "content": []}`, true, "of MCP"}, {`{"isError": false}`, false, "of MCP"},
-		{`{"isError": false, "error": null}`, false, "of MCP"}, {`{"isError": true, "error": null}`, true, "of MCP"}, {`{"isError": "true"}`, false, "a text"},
+		{`{"isError": false, "error": null}`, false, "of MCP"}, {`{"isError": true, "error": null}`, true, "of MCP"},
+		{`{"isError": "true"}`, false, "a text"},
 		{`{"a": {"isError": true}}`, false, "not at the top"}, {`[{"error": "x"}]`, false, "not at the top"}, {`"error"`, false, "a text"},
 	} {
 		v, err := Parse([]byte(tt.result))
