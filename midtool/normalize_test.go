@@ -332,10 +332,10 @@ func FuzzNormalize(f *testing.F) {
 func TestPropertyMap(t *testing.T) {
 	for in, want := range map[string]bool{
 		`{"city":{"type":"string"},"days":{"type":"integer"}}`: true,
-		`{"additionalItems":{"type":"string"}}`:                 false,
-		`{"unevaluatedProperties":{"type":"string"}}`:           false,
-		`{"items":{"type":"string"}}`:                           false,
-		`{"city":{}}`:                                           false,
+		`{"additionalItems":{"type":"string"}}`:                false,
+		`{"unevaluatedProperties":{"type":"string"}}`:          false,
+		`{"items":{"type":"string"}}`:                          false,
+		`{"city":{}}`:                                          false,
 	} {
 		v, err := jsonval.Parse([]byte(in))
 		if err != nil {
