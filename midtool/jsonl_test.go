@@ -175,12 +175,12 @@ func TestToolsJSONLBadLine(t *testing.T) {
 			got = append(got, *e)
 		}
 		tools, err := ReadTools(context.Background(), s)
-		var names string
+		var names strings.Builder
 		for _, tool := range tools {
-			names += tool.Name
+			names.WriteString(tool.Name)
 		}
-		if diff := cmp.Diff(want, got); diff != "" || names != "abcd" || err != nil {
-			t.Errorf("tools %q, %v (-want +got):\n%s", names, err, diff)
+		if diff := cmp.Diff(want, got); diff != "" || names.String() != "abcd" || err != nil {
+			t.Errorf("tools %q, %v (-want +got):\n%s", names.String(), err, diff)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package midtool
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -66,7 +67,7 @@ func slowTokens(text string) int {
 func TestTokenPieces(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("ab1 \t\n\"{},é日")))).Filter(func(s string) bool { return len(s) < 200 })
 	rapid.Check(t, func(t *rapid.T) {
-		whole := ""
+		var whole strings.Builder
 		var c tokenCounter
 		for range rapid.IntRange(0, 5).Draw(t, "pieces") {
 			piece := text.Draw(t, "text")
@@ -76,14 +77,14 @@ func TestTokenPieces(t *testing.T) {
 			} else {
 				countTokens(&c, piece)
 			}
-			whole += piece
+			whole.WriteString(piece)
 		}
-		want := slowTokens(whole)
+		want := slowTokens(whole.String())
 		if got := c.sum(); got != want {
-			t.Fatalf("in pieces %d, want %d: %q", got, want, whole)
+			t.Fatalf("in pieces %d, want %d: %q", got, want, whole.String())
 		}
-		if got := ApproxTokens(whole); got != want {
-			t.Fatalf("as a whole %d, want %d: %q", got, want, whole)
+		if got := ApproxTokens(whole.String()); got != want {
+			t.Fatalf("as a whole %d, want %d: %q", got, want, whole.String())
 		}
 	})
 }

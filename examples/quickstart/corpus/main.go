@@ -25,11 +25,11 @@ func desk() (io.ReadCloser, error) {
 // show prints a conversation, and where the arguments of its calls come from.
 func show(s midtool.Sample) {
 	for _, m := range s.Messages {
-		line := string(m.Role) + ": " + m.Content
+		fmt.Print(m.Role, ": ", m.Content)
 		for _, c := range m.Calls {
-			line += fmt.Sprintf("%s %s", c.Name, c.Arguments)
+			fmt.Print(c.Name, " ", string(c.Arguments))
 		}
-		fmt.Println(line)
+		fmt.Println()
 	}
 	var from []string
 	for _, e := range s.Evidence {
