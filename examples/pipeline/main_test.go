@@ -119,7 +119,7 @@ func TestJSON(t *testing.T) {
 	want := map[string][]string{
 		"seed": nil, "seconds": nil,
 		"corpus":      {"abilities", "families", "rejected", "samples", "tokens"},
-		"skills":      {"count", "families", "gated", "median_utility", "memory_level", "parts", "placebo"},
+		"skills":      {"count", "gated", "median_utility", "memory_level", "parts", "placebo"},
 		"selection":   {"budget", "guarantee", "mean_tokens"},
 		"environment": {"accepted", "candidates", "rollouts", "success_base", "success_wrapped", "tasks"},
 		"training":    {"iterations", "success_after", "success_before"},
@@ -128,7 +128,7 @@ func TestJSON(t *testing.T) {
 	for k, v := range got {
 		keys[k] = nil
 		if m, ok := v.(map[string]any); ok {
-			for _, sub := range []string{"abilities", "accepted", "budget", "candidates", "count", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
+			for _, sub := range []string{"abilities", "accepted", "budget", "candidates", "count", "families", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
 				"placebo", "rejected", "rollouts", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tasks", "tokens"} {
 				if _, ok := m[sub]; ok {
 					keys[k] = append(keys[k], sub)
