@@ -27,8 +27,8 @@
 // # Assumptions, cost, determinism
 //
 // Everything runs without a model and without a network. Nothing is dropped without a [Rejection]. Reading, checking
-// and writing take time linear in their input; a sample of one call is checked in some ten microseconds, most of it
-// for its texts. Nothing depends on the clock or the order of maps: equal input gives equal output.
+// and writing take time linear in their input; a sample of one call is checked in some ten microseconds
+// (BenchmarkCheck), most of it for its texts. Nothing depends on the clock or the order of maps: equal input gives equal output.
 //
 // # JSON Schema
 //
