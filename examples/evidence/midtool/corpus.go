@@ -12,6 +12,7 @@ type corpusResult struct {
 	Samples  int            `json:"samples"`
 	Tokens   int            `json:"tokens"`
 	Rejected map[string]int `json:"rejected"` // tools and samples, by reason
+	Dropped  []string       `json:"dropped"`  // each tool that was left out, with its place and the reason
 }
 
 // inputs are what several parts look at.
@@ -36,6 +37,11 @@ func (e *evidence) corpus(ctx context.Context, in *inputs, s effort) error {
 	}
 	in.samples, in.rare = counted.Samples, rare.Samples
 	e.Corpus = corpusResult{Tools: counted.Tools, Samples: len(counted.Samples), Tokens: counted.Tokens, Rejected: counted.Reasons()}
+	for _, r := range counted.Rejected {
+		if r.Sample == "" {
+			e.Corpus.Dropped = append(e.Corpus.Dropped, r.Error())
+		}
+	}
 	e.count(counted.Samples)
 	return nil
 }

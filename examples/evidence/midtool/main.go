@@ -192,6 +192,9 @@ func (e *evidence) write(w io.Writer, asJSON bool) error {
 	}
 	c := e.Corpus
 	line("corpus: %d tools, %d samples, %d tokens, rejected %v", c.Tools, c.Samples, c.Tokens, c.Rejected)
+	for _, d := range c.Dropped {
+		line("dropped: %s", d)
+	}
 	line("families: %s", counts(e.Families))
 	line("abilities: %s", counts(e.Abilities))
 	line("\nsaid by\twords\tdistinct 1\t2\t3\t4\tlargest template")
