@@ -28,6 +28,6 @@
 // Every random choice is a hash of the seed, the family, the group and the number of the sample, never a shared
 // generator: the same tools, options and seed give the same bytes for any order of the tools and any number of
 // workers. Time is linear in the number of samples: with two workers on two cores some 20,000 a second of the small tools of
-// BenchmarkGenerate at 1,000, 10,000 and 100,000 samples, and 13,000 to 16,000 of 3,404 tools of MCP servers, once these are
+// BenchmarkGenerate at 1,000, 10,000 and 100,000 samples, and 13,000 to 17,000 of 3,404 tools of MCP servers, once these are
 // prepared in a third of a second (go run ./examples/evidence/midtool). A fifth of that is the garbage collector's.
 package native

@@ -323,13 +323,13 @@ func (m *Maker) array(v *view, name string, depth int) (jsonval.Value, bool) {
 // number makes an integer, or a number with one decimal, within the bounds; without bounds from 1 to 100.
 func (m *Maker) number(v *view, name string) (jsonval.Value, bool) {
 	lo, hi := 1.0, 100.0
-	if r, ok := numberRanges[LastWord(name)]; ok {
+	if r, ok := numberRanges[lastWord(name)]; ok {
 		lo, hi = r[0], r[1]
 	}
 	if told := v.tells(); told.ranged {
 		lo, hi = told.lo, told.hi
 	}
-	integer := v.types&integerType != 0 && v.types&(1<<jsonval.Number) == 0 || wholeNumbers[LastWord(name)]
+	integer := v.types&integerType != 0 && v.types&(1<<jsonval.Number) == 0 || wholeNumbers[lastWord(name)]
 	step := 0.1
 	if integer {
 		step = 1
@@ -420,8 +420,8 @@ var (
 	}()
 )
 
-// LastWord is the last word of a name in lower case; empty if it has none.
-func LastWord(name string) string {
+// lastWord is the last word of a name in lower case; empty if it has none.
+func lastWord(name string) string {
 	var room [8]string
 	w := names.AppendWords(room[:0], name)
 	if len(w) == 0 {
