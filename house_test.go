@@ -30,10 +30,11 @@ var stages = []string{"bps", "envharness", "midtool", "rl", "skill"}
 
 // Bridges, each with the one stage that it may import besides its own. A new bridge is named for what it joins and listed here.
 var bridges = map[string]string{
-	"rl/linear/play": "envharness",
-	"rl/rollout":     "envharness",
-	"rl/train":       "envharness",
-	"skill/budget":   "bps",
+	"rl/linear/play":      "envharness",
+	"rl/rollout":          "envharness",
+	"rl/train":            "envharness",
+	"midtool/skillsource": "skill",
+	"skill/budget":        "bps",
 }
 
 // Modules that code outside tests may use; each is argued for where it is used.

@@ -53,6 +53,7 @@ type Sample struct {
 	Ability       Ability    `json:"ability"`                  // what it teaches
 	SecondAbility Ability    `json:"second_ability,omitempty"` // what it teaches besides; empty if nothing
 	Source        string     `json:"source"`                   // branch or file it comes from, for example "native"
+	Document      string     `json:"document,omitempty"`       // ID of the document that it is grounded in; empty for none
 	Generator     string     `json:"generator,omitempty"`      // who wrote the words: "template", "teacher"; empty if unknown
 	Tools         []Tool     `json:"tools"`                    // offered to the model from the start, in order
 	Messages      []Message  `json:"messages"`
@@ -74,6 +75,9 @@ type Plan struct {
 	// Fault is how a call fails (recovery): "bad_argument" or "not_found", of which the tool says what is wrong; or "timeout",
 	// "rate_limited" or "permission", of calls that never reach it.
 	Fault string `json:"fault,omitempty"`
+
+	// Answer has what the last message must hold (qa): pieces of the shown document, in order.
+	Answer []string `json:"answer,omitempty"`
 }
 
 // A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.
@@ -90,6 +94,7 @@ const (
 	MissingFunction Family = "missing_function" // the needed tool is offered later: the assistant declines, then calls
 	Irrelevance     Family = "irrelevance"      // no offered tool fits: no call
 	Recovery        Family = "recovery"         // a call fails; the assistant repairs it, tries again or reports
+	QA              Family = "qa"               // a question about a document that is shown, answered with its words: no call
 	NoCall          Family = "no_call"
 )
 

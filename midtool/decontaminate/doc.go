@@ -1,0 +1,2 @@
+// Package decontaminate finds the items of benchmarks in a corpus.
+package decontaminate

@@ -1,0 +1,2 @@
+// Package grounded makes questions, answers and conversations that are grounded in documents.
+package grounded

@@ -1,0 +1,7 @@
+module github.com/throughline-go/throughline/midtool/openapisource
+
+go 1.26.0
+
+require github.com/throughline-go/throughline v0.0.0
+
+replace github.com/throughline-go/throughline => ../..

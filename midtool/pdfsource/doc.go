@@ -1,0 +1,2 @@
+// Package pdfsource reads the text of PDF files as documents of package document, without cgo.
+package pdfsource
