@@ -1,88 +1,68 @@
 package dedup
 
-import (
-	"context"
-	"iter"
-)
+import "fmt"
 
 // A Record is one text to be compared.
 type Record struct {
-	ID      string // unique
-	Source  string // what it counts for
-	Content string
-	Exact   [32]byte // equal for records that are the same; zero means a hash of Content with line ends and trailing blanks folded
-	Zero    bool     // numbers are compared as 0
+	ID      string // unique in a search; decides between records of equal length
+	Source  string // what it counts for, see [Result]; may be empty
+	Content string // its words are compared, and its length in bytes decides which of two records stays
+
+	// Exact is equal for records that are the same, whatever their Content: for samples that of [midtool.Sample.ContentHash],
+	// for tools a hash of their ID. Zero means SHA-256 of Content after line ends became \n and blanks at the ends of lines
+	// and of the text were dropped; and for a Content that is empty by then, that the record equals no other.
+	Exact [32]byte
+
+	Zero bool // numbers are compared as 0: sensible for texts of the web, not for code, tools or samples
 }
 
-// A Sketch is what is kept of a record to find its likes.
+// A Sketch is what is kept of a [Record] to find its likes: some 200 bytes. Sketches can be compared with one another if the
+// seed, the words of a shingle, the bands and the rows of their [Options] were the same.
 type Sketch struct {
 	ID, Source string
-	Exact      [32]byte
-	Length     int // bytes of Content
+	Exact      [32]byte // zero for an empty Content that had none
+	Length     int      // bytes of Content
 	Zero       bool
 	Bands      []uint64 // one hash a band; nil for a text without words
 }
 
-// Options adjusts the search. A nil *Options equals &Options{}.
-type Options struct {
-	Seed          uint64
-	ShingleWords  int      // zero means 5
-	Bands         int      // zero means 14
-	Rows          int      // zero means 8
-	Jaccard       *float64 // nil means 0.8
-	MaxCandidates int      // zero means 1000
-	ClusterCap    int      // members that stay of a cluster; zero means 1
-	MaxLoss       *float64 // nil means 0.40
-	Memory        int64    // bytes before it spills to disk; zero means 256 MiB
-	TempDir       string   // empty means os.TempDir
-	Workers       int
-	Progress      func(done int)
-}
-
-// A Sketcher makes sketches. It is safe for concurrent use.
-type Sketcher struct{}
-
-// NewSketcher returns a Sketcher for the options.
-func NewSketcher(o *Options) (*Sketcher, error) { return &Sketcher{}, nil }
-
-// Sketch returns the sketch of a record.
-func (s *Sketcher) Sketch(r *Record) Sketch { return Sketch{} }
-
 // A Removal is a record that need not stay, and why.
 type Removal struct {
-	Index   int // of the record, in the order given
-	Witness int // index of the kept record that it repeats
-	Exact   bool
-	Jaccard float64 // 1 for exact copies
+	Index   int     // of the record, in the order given
+	Witness int     // index of the kept record that it repeats
+	Exact   bool    // it has the same Exact as a record with a smaller ID: Witness, or one that repeats Witness in turn
+	Jaccard float64 // of the shingles of the two; of an exact copy 1, or that of the one that repeats Witness in turn
 }
 
 // A Result is what was found.
 type Result struct {
 	Records  int
-	Removed  []Removal // by Index
-	Exact    int
-	Near     int
-	Largest  int // members of the largest cluster, the kept one too
-	Overflow int // candidates that were not compared
+	Removed  []Removal // by Index; nil for none
+	Exact    int       // exact copies among Removed
+	Near     int       // the others
+	Largest  int       // members of the largest cluster: a kept record and its near-duplicates; 1 if there is none, 0 of no records
+	Overflow int       // records that stay though not all candidates were compared: see Options.MaxCandidates
 	Sources  map[string]Counts
-	Warnings []string
+	Warnings []string // in words for people: clusters that are too large, one a source; and Overflow
 }
 
-// Counts of a source.
-type Counts struct{ Records, Exact, Near int }
-
-// Find finds the duplicates among sketches; content returns the content of the record with an index.
-func Find(ctx context.Context, sketches iter.Seq2[Sketch, error], content func(i int) (string, error), o *Options) (*Result, error) {
-	return &Result{}, nil
+// Counts are those of a source.
+type Counts struct {
+	Records, Exact, Near int
+	Largest              int // members of the largest cluster around a record of the source, whatever source they are of
 }
 
-// Run sketches records and finds the duplicates.
-func Run(ctx context.Context, records iter.Seq2[Record, error], o *Options) (*Result, error) {
-	return &Result{}, nil
+// A LossError is returned, with the whole [Result], for a source that loses more of its records to near-duplicates than
+// Options.MaxLoss: more often than not these are templated records that are no copies of one another. Several are joined by
+// [errors.Join] in the order of the sources.
+type LossError struct {
+	Source        string
+	Records, Near int
+	MaxLoss       float64
 }
 
-// Similarity is the Jaccard similarity of two texts.
-func Similarity(a, b string, shingleWords int, zero bool) float64 { return 0 }
-
-// CandidateProbability is the S-curve 1-(1-s^rows)^bands.
-func CandidateProbability(s float64, bands, rows int) float64 { return 0 }
+// Error names the source, the numbers and the bound.
+func (e *LossError) Error() string {
+	return fmt.Sprintf("dedup: source %q would lose %d of %d records to near-duplicates, a share above MaxLoss %v",
+		e.Source, e.Near, e.Records, e.MaxLoss)
+}

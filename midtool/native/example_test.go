@@ -83,3 +83,35 @@ func ExampleGenerate() {
 	// midtool: tool "convert_file", sample "single//1": no_value: no valid arguments found for "convert_file"
 	// map[license:1 no_value:1]
 }
+
+// A large corpus is made in runs: each makes a part of the samples, here two.
+func ExamplePlan() {
+	tools := []midtool.Tool{
+		{Name: "get_weather", Description: "Returns the weather in a city.", License: "MIT",
+			Parameters: []byte(`{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}`)},
+		{Name: "send_mail", Description: "Sends a mail to someone.", License: "GPL-3.0-only"},
+	}
+	ctx := context.Background()
+	plan, err := native.NewPlan(ctx, tools, &native.Options{Samples: 5, Shares: map[midtool.Family]int{midtool.Single: 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(plan.Tools(), "tool,", len(plan.Rejected()), "left out")
+	const size = 2
+	for from := 0; from < plan.Len(); from += size {
+		run, err := plan.Generate(ctx, from, min(from+size, plan.Len()))
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, s := range run.Samples {
+			fmt.Printf("from %d: %s %s\n", from, s.ID, s.Messages[1].Calls[0].Arguments)
+		}
+	}
+	// Output:
+	// 1 tool, 1 left out
+	// from 0: single//1 {"city":"Leipzig"}
+	// from 0: single//2 {"city":"Utrecht"}
+	// from 2: single//3 {"city":"Zürich"}
+	// from 2: single//4 {"city":"Cusco"}
+	// from 4: single//5 {"city":"Graz"}
+}

@@ -36,20 +36,22 @@ import (
 // by some 160 bytes a sample. The error is that of ctx, of Executor, of Emit or of the file Answers, or names bad
 // options; the result is then nil. No tools give an empty corpus. No goroutine outlives the call.
 func Generate(ctx context.Context, tools []midtool.Tool, o *Options) (*midtool.Corpus, error) {
-	opts, err := o.withDefaults()
+	p, err := NewPlan(ctx, tools, o)
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{opts: opts, corpus: &midtool.Corpus{}}
-	if err := g.prepare(ctx, tools); err != nil {
+	c, err := p.generate(ctx, 0, p.Len(), make(map[[sha256.Size]byte]string))
+	if err != nil {
 		return nil, err
 	}
-	items := g.plan()
-	g.corpus.Planned = make(map[midtool.Family]int)
-	for _, it := range items {
-		g.corpus.Planned[it.family]++
-	}
-	sortRejected(g.corpus.Rejected)
+	c.Rejected = append(p.Rejected(), c.Rejected...)
+	return c, nil
+}
+
+// generate makes the samples from one number up to another. Of those that say the same only the first is kept if seen is
+// not nil.
+func (p *Plan) generate(ctx context.Context, from, to int, seen map[[sha256.Size]byte]string) (*midtool.Corpus, error) {
+	opts := &p.g.opts
 	if opts.Teacher != nil {
 		ask := opts.Teacher
 		if opts.Answers != "" {
@@ -60,12 +62,17 @@ func Generate(ctx context.Context, tools []midtool.Tool, o *Options) (*midtool.C
 			defer journal.Close()
 			ask = remembered
 		}
-		g.teacher = &teach.Teacher{Generate: ask, Attempts: opts.Attempts}
+		p.g.teacher = &teach.Teacher{Generate: ask, Attempts: opts.Attempts}
 	}
-	if err := g.run(ctx, items); err != nil {
+	r := run{Plan: p, seen: seen, corpus: &midtool.Corpus{Tools: p.g.tools, Planned: make(map[midtool.Family]int)}}
+	items := p.items[from:to]
+	for _, it := range items {
+		r.corpus.Planned[it.family]++
+	}
+	if err := r.all(ctx, items); err != nil {
 		return nil, err
 	}
-	return g.corpus, nil
+	return r.corpus, nil
 }
 
 // sortRejected brings rejected tools into an order that does not depend on that of the tools.
@@ -82,8 +89,15 @@ type generator struct {
 	weight  []float64 // of the groups, summed up from the first
 	teacher *teach.Teacher
 
+	rejected []midtool.Rejection // tools
+	tools    int                 // those that are left
+}
+
+// A run makes a part of the planned samples.
+type run struct {
+	*Plan
 	corpus *midtool.Corpus
-	seen   map[[sha256.Size]byte]string // samples by content
+	seen   map[[sha256.Size]byte]string // samples by content; nil keeps all
 }
 
 // How many samples a worker makes between two looks at the others, so that waiting for the slowest costs little; with a
@@ -93,16 +107,9 @@ const (
 	taughtSize = 4
 )
 
-// run makes the planned samples in batches and hands them out in the order of the plan.
-func (g *generator) run(ctx context.Context, items []item) error {
-	g.seen = make(map[[sha256.Size]byte]string)
-	workers := make([]*worker, g.opts.Workers)
-	for i := range workers {
-		workers[i] = &worker{g: g, check: midtool.Checker{MaxTokens: g.opts.MaxTokens}}
-		if g.opts.Replay {
-			workers[i].check.Replay = g.opts.Executor
-		}
-	}
+// all makes the planned samples in batches and hands them out in the order of the plan.
+func (r *run) all(ctx context.Context, items []item) error {
+	g, workers := r.g, r.workers
 	inner, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait() // where the samples are no longer wanted
@@ -139,7 +146,7 @@ func (g *generator) run(ctx context.Context, items []item) error {
 			next = begin(from, next)
 		}
 		for i := range before {
-			if err := g.take(&before[i]); err != nil {
+			if err := r.take(&before[i]); err != nil {
 				return err
 			}
 		}
@@ -161,27 +168,27 @@ type outcome struct {
 	err      error
 }
 
-func (g *generator) take(o *outcome) error {
-	if o.rejected == nil {
-		if first, twice := g.seen[o.key]; twice {
-			o.rejected = g.reject(o.item, miss{reason: "duplicate", detail: "of " + strconv.Quote(first)})
+func (r *run) take(o *outcome) error {
+	if o.rejected == nil && r.seen != nil {
+		if first, twice := r.seen[o.key]; twice {
+			o.rejected = r.g.reject(o.item, miss{reason: "duplicate", detail: "of " + strconv.Quote(first)})
 		} else {
-			g.seen[o.key] = o.sample.ID
+			r.seen[o.key] = o.sample.ID
 		}
 	}
 	if o.rejected != nil {
-		g.corpus.Rejected = append(g.corpus.Rejected, *o.rejected)
+		r.corpus.Rejected = append(r.corpus.Rejected, *o.rejected)
 		return nil
 	}
-	g.corpus.Kept++
-	g.corpus.Tokens += o.tokens
-	if g.opts.Emit != nil {
-		if err := g.opts.Emit(o.sample); err != nil {
+	r.corpus.Kept++
+	r.corpus.Tokens += o.tokens
+	if r.g.opts.Emit != nil {
+		if err := r.g.opts.Emit(o.sample); err != nil {
 			return fmt.Errorf("native: sample %q: emit: %w", o.sample.ID, err)
 		}
 		return nil
 	}
-	g.corpus.Samples = append(g.corpus.Samples, o.sample)
+	r.corpus.Samples = append(r.corpus.Samples, o.sample)
 	return nil
 }
 

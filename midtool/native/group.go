@@ -80,7 +80,7 @@ func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 	var usable []*tool
 	for i, t := range read {
 		if rejected[i] != nil {
-			g.corpus.Rejected = append(g.corpus.Rejected, *rejected[i])
+			g.rejected = append(g.rejected, *rejected[i])
 		} else {
 			t.number(vocabulary)
 			usable = append(usable, t)
@@ -91,7 +91,7 @@ func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 	var last *tool
 	for _, t := range usable {
 		if last != nil && last.ID == t.ID {
-			g.corpus.Rejected = append(g.corpus.Rejected, t.rejection("duplicate", "as in group "+strconv.Quote(last.Group)))
+			g.rejected = append(g.rejected, t.rejection("duplicate", "as in group "+strconv.Quote(last.Group)))
 			continue
 		}
 		last = t
@@ -104,7 +104,7 @@ func (g *generator) prepare(ctx context.Context, tools []midtool.Tool) error {
 		gr.tools = append(gr.tools, t)
 		t.group = gr
 	}
-	g.corpus.Tools = len(usable) - countReason(g.corpus.Rejected, "duplicate")
+	g.tools = len(usable) - countReason(g.rejected, "duplicate")
 	slices.SortFunc(g.groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(len(b.tools), len(a.tools)), cmp.Compare(a.name, b.name))
 	})

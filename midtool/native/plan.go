@@ -2,14 +2,67 @@ package native
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 
 	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/internal/apportion"
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 )
+
+// A Plan is what [Generate] makes, sample by sample, so that a large corpus can be made in runs, at any time and by
+// several processes: equal tools and options give equal plans, and a run does not depend on those before it. It keeps what
+// it has learned of the tools from run to run, and takes some 30 bytes a sample. It is not safe for concurrent use.
+type Plan struct {
+	g       *generator
+	items   []item
+	workers []*worker
+}
+
+// NewPlan decides which samples [Generate] makes of the tools, and looks at no more than the tools for that. The error is
+// that of ctx or names bad options.
+func NewPlan(ctx context.Context, tools []midtool.Tool, o *Options) (*Plan, error) {
+	opts, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	g := &generator{opts: opts}
+	if err := g.prepare(ctx, tools); err != nil {
+		return nil, err
+	}
+	p := &Plan{g: g, items: g.plan()}
+	sortRejected(g.rejected)
+	for range opts.Workers {
+		w := &worker{g: g, check: midtool.Checker{MaxTokens: opts.MaxTokens}}
+		if opts.Replay {
+			w.check.Replay = opts.Executor
+		}
+		p.workers = append(p.workers, w)
+	}
+	return p, nil
+}
+
+// Len is the number of planned samples.
+func (p *Plan) Len() int { return len(p.items) }
+
+// Tools is the number of distinct usable tools.
+func (p *Plan) Tools() int { return p.g.tools }
+
+// Rejected returns the tools that are left out, in the order of [midtool.Corpus] Rejected. The slice is the caller's own.
+func (p *Plan) Rejected() []midtool.Rejection { return slices.Clone(p.g.rejected) }
+
+// Generate makes the samples from one number up to another, 0 <= from <= to <= Len, in the order of the plan. Planned counts
+// these samples, and Rejected holds those of them that are not kept; the tools that are left out are not among them. Samples that say the
+// same are all kept, for a run knows nothing of the others: that is the difference to the function [Generate], whose other
+// rules hold. The file Answers is open, and locked, during a run.
+func (p *Plan) Generate(ctx context.Context, from, to int) (*midtool.Corpus, error) {
+	if from < 0 || to < from || to > len(p.items) {
+		return nil, fmt.Errorf("native: Plan.Generate: [%d, %d) is no part of the %d planned samples", from, to, len(p.items))
+	}
+	return p.generate(ctx, from, to, nil)
+}
 
 // An item is one planned sample.
 type item struct {
@@ -31,10 +84,10 @@ func (g *generator) plan() []item {
 		q := gr.quality()
 		if q < *g.opts.MinQuality {
 			for _, t := range gr.tools {
-				g.corpus.Rejected = append(g.corpus.Rejected,
+				g.rejected = append(g.rejected,
 					t.rejection("group_quality", fmt.Sprintf("%.2f of group %q is below %.2f", q, gr.name, *g.opts.MinQuality)))
 			}
-			g.corpus.Tools -= len(gr.tools)
+			g.tools -= len(gr.tools)
 			continue
 		}
 		gr.budget = budget(q, len(gr.tools), gr.meanParameters(), g.opts.BudgetCap)
@@ -47,7 +100,7 @@ func (g *generator) plan() []item {
 		for i, gr := range usable {
 			weights[i] = gr.budget
 		}
-		for i, n := range largestRemainder(g.opts.Samples, weights) {
+		for i, n := range apportion.LargestRemainder(g.opts.Samples, weights) {
 			usable[i].budget = n
 		}
 	}
@@ -60,7 +113,7 @@ func (g *generator) plan() []item {
 	for _, gr := range usable {
 		g.cast(gr)
 		counts := make(map[midtool.Family]int)
-		for i, n := range largestRemainder(gr.budget, weights) {
+		for i, n := range apportion.LargestRemainder(gr.budget, weights) {
 			f := order[i]
 			if len(gr.byFamily[f]) == 0 {
 				f = midtool.Single
@@ -74,33 +127,6 @@ func (g *generator) plan() []item {
 		}
 	}
 	return items
-}
-
-// largestRemainder shares n out in proportion to weights, which must have a positive sum: each gets the floor of its
-// part, and the largest remainders one more, the first of equal ones.
-func largestRemainder(n int, weights []int) []int {
-	sum := uint64(0)
-	for _, w := range weights {
-		sum += uint64(w)
-	}
-	out := make([]int, len(weights))
-	remainder := make([]uint64, len(weights))
-	left := n
-	for i, w := range weights {
-		hi, lo := bits.Mul64(uint64(n), uint64(w))
-		q, r := bits.Div64(hi, lo, sum)
-		out[i], remainder[i] = int(q), r
-		left -= int(q)
-	}
-	order := make([]int, len(weights))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainder[b], remainder[a]) })
-	for _, i := range order[:left] {
-		out[i]++
-	}
-	return out
 }
 
 // cast lists for each family the tools of the group that a sample can be built around, in an order of its own, so that
