@@ -115,7 +115,7 @@ func (x *bandIndex) shared(ctx context.Context, places []uint32, workers int) (*
 	for p := range sizes {
 		n, count = n+len(members[p]), count+len(sizes[p])
 	}
-	if count > math.MaxUint32 {
+	if uint64(count) > math.MaxUint32 {
 		return nil, fmt.Errorf("dedup: %d bands are shared, more than %d", count, uint32(math.MaxUint32))
 	}
 	b.pairs = make([]uint64, 0, n)

@@ -127,7 +127,8 @@ func closure(t *testing.T, texts []string, zero bool, seed uint64) (removed floa
 
 // What others counted with hash functions of their own, on the definitions of real tools with numbers as 0: shingles of words
 // of what the definitions say, and shingles of characters of their JSON. A single seed is up to a point off for words, and up to
-// five for characters.
+// five for characters. How the definitions were cut there is not known: values without keys were chosen here, of many cuts, because
+// they come near the figures; the JSON with its keys has 23.5 % removed. So the test guards against change, and confirms no count.
 func TestRealTools(t *testing.T) {
 	tools := toolTexts(t)
 	if testing.Short() {

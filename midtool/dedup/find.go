@@ -210,7 +210,7 @@ func (f *finder) progress() {
 
 func (f *finder) add(k *Sketch) error {
 	n := f.records()
-	if n == math.MaxUint32-1 {
+	if uint64(n) == none {
 		return fmt.Errorf("dedup: more than %d records", n)
 	}
 	if len(k.Bands) != 0 && len(k.Bands) != f.opts.Bands {
