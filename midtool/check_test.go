@@ -298,7 +298,7 @@ func anySample(t *rapid.T) Sample {
 			Returns: rapid.SampledFrom([]json.RawMessage{nil, []byte(`{"type":"object"}`)}).Draw(t, "returns")}
 	}
 	var s Sample
-	s.Family = rapid.SampledFrom([]Family{"", Single, Parallel, Sequential, MultiTurn, MissingInfo, MissingFunction, Irrelevance, Recovery, NoCall, "other"}).Draw(t, "family")
+	s.Family = rapid.SampledFrom([]Family{"", Single, Parallel, Sequential, MultiTurn, MissingInfo, MissingFunction, Irrelevance, Recovery, NoCall, QA, Clarification, "other"}).Draw(t, "family")
 	for range rapid.IntRange(0, 3).Draw(t, "tools") {
 		s.Tools = append(s.Tools, tool())
 	}
@@ -328,7 +328,7 @@ func anySample(t *rapid.T) Sample {
 		s.Messages = append(s.Messages, m)
 	}
 	if rapid.Bool().Draw(t, "plan") {
-		s.Plan = &Plan{Withheld: []string{"/" + text.Draw(t, "withheld")}, Fault: text.Draw(t, "fault")}
+		s.Plan = &Plan{Withheld: []string{"/" + text.Draw(t, "withheld")}, Fault: text.Draw(t, "fault"), Answer: []string{text.Draw(t, "piece")}}
 		for range rapid.IntRange(0, 2).Draw(t, "planned") {
 			s.Plan.Calls = append(s.Plan.Calls, call())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/names"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
+	"github.com/throughline-go/throughline/midtool/internal/spdx"
 )
 
 // Advice is one thing about a tool definition that hurts those who use it, with a repair where one is known.
@@ -209,8 +210,8 @@ func (l *linter) tool(t *Tool) {
 	case utf8.RuneCountInString(d) < shortDescription:
 		l.advise("description_short", "/description", strconv.Quote(d), nil)
 	}
-	known := slices.Contains(spdxIdentifiers, t.License)
-	switch id := spdx(t.License); {
+	known := spdx.Known(t.License)
+	switch id := spdx.Name(t.License); {
 	case id == "":
 		l.advise("license_missing", "/license", "", nil)
 	case id != t.License && utf8.ValidString(id):

@@ -21,7 +21,7 @@ type MessageOptions struct {
 	StringArguments bool
 
 	// Meta adds "id" and "meta", which has what a trainer does not read: family, ability, licenses and evidence, and
-	// where they are set second_ability, source, generator, plan, templates (one a message), and groups, originals and
+	// where they are set second_ability, source, document, generator, plan, templates (one a message), and groups, originals and
 	// returns (one a tool, those that messages offer last; a result schema as a JSON string); false writes messages and
 	// tools only.
 	Meta bool
@@ -183,6 +183,7 @@ func (w *messageWriter) meta(s *Sample) jsonval.Value {
 	}
 	add("second_ability", str(string(s.SecondAbility)), s.SecondAbility != "")
 	add("source", str(s.Source), s.Source != "")
+	add("document", str(s.Document), s.Document != "")
 	add("generator", str(s.Generator), s.Generator != "")
 	licenses, evidence := jsonval.NewList(), jsonval.NewList()
 	for _, l := range licensesOf(s) {
@@ -273,13 +274,12 @@ func (w *messageWriter) plan(p *Plan) jsonval.Value {
 		calls.List = append(calls.List, jsonval.NewObject(pair("id", str(c.ID)), pair("name", str(c.Name)), pair("arguments", args)))
 	}
 	out := jsonval.NewObject(pair("calls", calls))
-	if len(p.Withheld) > 0 {
-		withheld := jsonval.NewList()
-		for _, at := range p.Withheld {
-			withheld.List = append(withheld.List, str(at))
+	texts := func(key string, list []string) {
+		if len(list) > 0 {
+			out.Members = append(out.Members, pair(key, textList(list)))
 		}
-		out.Members = append(out.Members, pair("withheld", withheld))
 	}
+	texts("withheld", p.Withheld)
 	if p.Absent != nil {
 		// All fields of a Tool: encoding/json knows them, and parsing what it writes takes its escapes off. It would replace
 		// invalid UTF-8.
@@ -290,6 +290,16 @@ func (w *messageWriter) plan(p *Plan) jsonval.Value {
 	}
 	if p.Fault != "" {
 		out.Members = append(out.Members, pair("fault", str(p.Fault)))
+	}
+	texts("answer", p.Answer)
+	return out
+}
+
+// textList is a list of strings.
+func textList(texts []string) jsonval.Value {
+	out := jsonval.NewList()
+	for _, t := range texts {
+		out.List = append(out.List, jsonval.NewString(t))
 	}
 	return out
 }
@@ -311,14 +321,15 @@ func (w *messageWriter) fault(s *Sample) error {
 		calls(m.Calls)
 	}
 	errs = append(errs, textFault("id", s.ID), textFault("family", string(s.Family)),
-		textFault("ability", string(s.Ability)+string(s.SecondAbility)), textFault("source", s.Source),
+		textFault("ability", string(s.Ability)+string(s.SecondAbility)), textFault("source", s.Source), textFault("document", s.Document),
 		textFault("generator", s.Generator), textFault("license", strings.Join(licensesOf(s), " ")))
 	for _, e := range s.Evidence {
 		errs = append(errs, textFault("evidence", e.CallID+e.Path+string(e.Class)+e.Text))
 	}
 	if p := s.Plan; p != nil {
 		calls(p.Calls)
-		errs = append(errs, textFault("plan", strings.Join(p.Withheld, " ")+p.Fault))
+		errs = append(errs, textFault("plan", strings.Join(p.Withheld, " ")+p.Fault),
+			textFault("answer", strings.Join(p.Answer, " ")))
 		if p.Absent != nil {
 			errs = append(errs, toolFault(p.Absent))
 		}

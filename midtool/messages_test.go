@@ -73,6 +73,8 @@ func TestWriteMessagesErrors(t *testing.T) {
 		{"parameters", func(s *Sample) { s.Tools[1].Parameters = nil }, "parameters of send_mail"},
 		{"name", func(s *Sample) { s.Tools[1].Name = "\xff" }, "tool name"},
 		{"meta", func(s *Sample) { s.Source = "\xff" }, "source"},
+		{"document", func(s *Sample) { s.Document = "\xff" }, "document"},
+		{"answer", func(s *Sample) { s.Plan = &Plan{Answer: []string{"\xff"}} }, "answer"},
 		{"template", func(s *Sample) { s.Messages[1].Template = "\xff" }, "template"},
 		{"planned", func(s *Sample) { s.Plan = &Plan{Calls: []Call{{Name: "f", Arguments: []byte(`5`)}}} }, "arguments of f: want a JSON object, got number"},
 		{"absent", func(s *Sample) { s.Plan = &Plan{Absent: &Tool{Name: "f"}} }, "parameters of f"},
@@ -152,6 +154,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		if o.Meta {
 			anySource(t, s.Tools)
 			s.ID, s.Family, s.Ability = text.Draw(t, "id"), Family(text.Draw(t, "family")), Ability(text.Draw(t, "ability"))
+			s.Document = text.Draw(t, "document")
 			s.SecondAbility, s.Source, s.Generator = Ability(text.Draw(t, "second")), text.Draw(t, "source"), text.Draw(t, "generator")
 			for range rapid.IntRange(0, 2).Draw(t, "evidence") {
 				s.Evidence = append(s.Evidence, Evidence{text.Draw(t, "call id"), text.Draw(t, "path"), EvidenceLiteral, text.Draw(t, "text")})
@@ -160,6 +163,9 @@ func TestMessagesRoundTrip(t *testing.T) {
 				s.Plan = &Plan{Calls: anyCalls(t), Fault: text.Draw(t, "fault")}
 				for range rapid.IntRange(0, 2).Draw(t, "withheld") {
 					s.Plan.Withheld = append(s.Plan.Withheld, text.Draw(t, "pointer"))
+				}
+				for range rapid.IntRange(0, 2).Draw(t, "answer") {
+					s.Plan.Answer = append(s.Plan.Answer, text.Draw(t, "piece"))
 				}
 				if rapid.Bool().Draw(t, "absent") {
 					absent := anyTool(t)
@@ -303,7 +309,7 @@ func FuzzReadMessages(f *testing.F) {
 	late := clean()
 	late.Messages[0] = Message{Role: RoleSystem, Content: OfferText(lateTools()), Offers: lateTools()}
 	late.Messages[2].Untrained, late.Messages[1].Template = true, "{request}"
-	late.Plan = &Plan{Calls: late.Messages[2].Calls, Withheld: []string{"/city"}, Absent: &late.Tools[0], Fault: "timeout"}
+	late.Plan = &Plan{Calls: late.Messages[2].Calls, Withheld: []string{"/city"}, Absent: &late.Tools[0], Fault: "timeout", Answer: []string{"a"}}
 	b.Reset()
 	if err := WriteMessages(&b, []Sample{late}, &MessageOptions{Meta: true}); err != nil {
 		f.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
 	"github.com/throughline-go/throughline/midtool/internal/schema"
+	"github.com/throughline-go/throughline/midtool/internal/spdx"
 )
 
 // A Rejection says why a tool, one planned sample of it, or a schema was left out. It is the error of [Normalize],
@@ -107,7 +108,7 @@ func Normalize(t Tool) (Tool, error) {
 		}
 	}
 	t.Lossy = z.lossy
-	t.License = spdx(t.License)
+	t.License = spdx.Name(t.License)
 	t.ID = toolID(t.Name, t.Description, params)
 	return t, nil
 }

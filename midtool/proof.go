@@ -33,6 +33,10 @@ func (v *validator) proof() {
 		v.irrelevance()
 	case Recovery:
 		v.recovery()
+	case Clarification:
+		v.clarification()
+	case QA:
+		v.qa()
 	default:
 		v.unproven("/family", "%q is no family", v.sample.Family)
 	}

@@ -194,7 +194,7 @@ func offersIn(text string) []Tool {
 // meta fills a sample with what stands beside its messages.
 func (f *fields) meta(n *jsonval.Value, s *Sample) {
 	s.Family, s.Ability, s.SecondAbility = Family(f.text(n, "family")), Ability(f.text(n, "ability")), Ability(f.text(n, "second_ability"))
-	s.Source, s.Generator = f.text(n, "source"), f.text(n, "generator")
+	s.Source, s.Document, s.Generator = f.text(n, "source"), f.text(n, "document"), f.text(n, "generator")
 	evidence := f.of(n, "evidence", jsonval.List).List
 	for i := range evidence {
 		e := &evidence[i]
@@ -248,18 +248,25 @@ func (f *fields) tools(n *jsonval.Value, key string, s *Sample, set func(*Tool, 
 	}
 }
 
+// texts reads a list of strings.
+func (f *fields) texts(n *jsonval.Value, key string) []string {
+	var out []string
+	for _, v := range f.of(n, key, jsonval.List).List {
+		if v.Kind != jsonval.String {
+			f.fail("%q: want strings", key)
+		}
+		out = append(out, v.Text)
+	}
+	return out
+}
+
 func (f *fields) plan(n *jsonval.Value) *Plan {
 	p := &Plan{Fault: f.text(n, "fault")}
 	calls := f.of(n, "calls", jsonval.List).List
 	for i := range calls {
 		p.Calls = append(p.Calls, f.call(f.text(&calls[i], "id"), &calls[i]))
 	}
-	for _, v := range f.of(n, "withheld", jsonval.List).List {
-		if v.Kind != jsonval.String {
-			f.fail(`"withheld": want strings`)
-		}
-		p.Withheld = append(p.Withheld, v.Text)
-	}
+	p.Withheld, p.Answer = f.texts(n, "withheld"), f.texts(n, "answer")
 	if v := f.of(n, "absent", jsonval.Object); len(v.Members) > 0 {
 		p.Absent = new(Tool)
 		err := json.Unmarshal(v.Bytes(jsonval.Compact), p.Absent)

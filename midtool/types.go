@@ -63,10 +63,12 @@ type Sample struct {
 
 // A Plan is what a sample must do, whoever writes its words.
 type Plan struct {
-	// Calls are all calls in the order of the conversation, faulty ones included; empty for none.
+	// Calls are all calls in the order of the conversation, faulty ones included; empty for none. Of a clarification it is
+	// the one call that cannot be made yet, with the arguments that are known.
 	Calls []Call `json:"calls"`
 
-	// Withheld has JSON Pointers into the arguments of the first call that the first request leaves out (missing_info).
+	// Withheld has JSON Pointers into the arguments of the first call that the first request leaves out (missing_info,
+	// clarification).
 	Withheld []string `json:"withheld,omitempty"`
 
 	// Absent is the tool that the request needs (irrelevance), or that is offered late (missing_function).
@@ -76,14 +78,15 @@ type Plan struct {
 	// "rate_limited" or "permission", of calls that never reach it.
 	Fault string `json:"fault,omitempty"`
 
-	// Answer has what the last message must hold (qa): pieces of the shown document, in order.
+	// Answer has what the assistant's messages must hold (qa), in order, the last piece in the last message: texts of the
+	// shown document, or calls as JSON with its words and values.
 	Answer []string `json:"answer,omitempty"`
 }
 
 // A Family is a kind of sample. The checks of [Checker] include the proof that each sample is of its family.
 type Family string
 
-// The families of the native branch, and no_call for an imported conversation without calls. MidTool names single calls,
+// The families of both branches, and no_call for an imported conversation without calls. MidTool names single calls,
 // multi or parallel calls, and clarification of missing information; how they are divided here, and the others, are ours.
 const (
 	Single          Family = "single"           // one call
@@ -94,6 +97,7 @@ const (
 	MissingFunction Family = "missing_function" // the needed tool is offered later: the assistant declines, then calls
 	Irrelevance     Family = "irrelevance"      // no offered tool fits: no call
 	Recovery        Family = "recovery"         // a call fails; the assistant repairs it, tries again or reports
+	Clarification   Family = "clarification"    // the request lacks a required argument: the assistant asks, and that is the end
 	QA              Family = "qa"               // a question about a document that is shown, answered with its words: no call
 	NoCall          Family = "no_call"
 )

@@ -71,8 +71,8 @@ func Rules() []string { return slices.Clone(rules) }
 //   - ungrounded: an argument supported by nothing that came before it (see [EvidenceClass]). A string that is a number
 //     as a whole is looked for as a number. Texts are compared as they are, without normalization to NFC. What the
 //     arguments of an untrained call hold is not supported by the result of that call.
-//   - leak: a user message names an offered tool or its group, both of two words or more, has a template slot left,
-//     has fewer than 3 or more than 400 words, or does not end as a sentence. Scripts without spaces need 3 letters.
+//   - leak: a user message names an offered tool or its group, both of two words or more, has a template slot left that no system
+//     message shows, has fewer than 3 or more than 400 words, or does not end as a sentence. Scripts without spaces need 3 letters.
 //   - blank_call: a required string argument is blank.
 //   - contradiction: the calls are not those of the Plan, in order. window: more tokens than a [Checker] allows.
 //     untrained: no message of the assistant is trained.
@@ -97,6 +97,12 @@ func Rules() []string { return slices.Clone(rules) }
 //     afterwards (the Absent one of the Plan, if named). No tool offered from the start has the verb class and noun of that one.
 //   - irrelevance: no calls. With an Absent tool in the Plan: it is not offered, nor one of its verb class and noun, nor
 //     one whose description has more than half of the content words of its own.
+//   - clarification: one user message, no calls, and a Plan of one call, which has all required arguments of its tool but
+//     the withheld ones, each supported as those of a call that is made; no default, const, enum of one or other offered
+//     tool supplies those withheld.
+//   - qa: no calls. The assistant's messages have all pieces of the Plan's Answer, in order, the last message the last one.
+//     Each piece stands word for word in a system message, or is {"name", "arguments"} as JSON, of which each word of a name
+//     and each scalar stands there or in a user message.
 //   - recovery: a result reports an error, and afterwards a call of the same tool succeeds or the last message has the
 //     error's message verbatim, between word boundaries and with a word of 3 letters or digits.
 func Validate(s Sample) []Violation {
@@ -641,7 +647,7 @@ func (v *validator) lint(text string, at int) {
 			}
 		}
 	}
-	if slot := templateSlot(text); slot != "" {
+	if slot := templateSlot(text); slot != "" && !v.shows(slot) {
 		v.fault("leak", messagePath(at)+"/content", "template slot %s", slot)
 	}
 	if n := len(v.words.Words); n < 3 && unspaced(text) < 3 || n > 400 {
@@ -650,6 +656,13 @@ func (v *validator) lint(text string, at int) {
 	if t := strings.TrimSpace(text); !names.HasAnySuffix(t, ".", "?", "!", "。", "！", "？", "؟", "।", "॥") {
 		v.fault("leak", messagePath(at)+"/content", "does not end in '.', '?' or '!'")
 	}
+}
+
+// shows says whether a system message has a text: a document may have slots, and a question may name them.
+func (v *validator) shows(text string) bool {
+	return slices.ContainsFunc(v.sample.Messages, func(m Message) bool {
+		return m.Role == RoleSystem && len(m.Offers) == 0 && v.spend(len(m.Content)) && strings.Contains(m.Content, text)
+	})
 }
 
 // unspaced counts the letters of scripts without spaces.
@@ -701,6 +714,9 @@ func (v *validator) plan() {
 	p := v.sample.Plan
 	if p == nil {
 		return
+	}
+	if v.sample.Family == Clarification {
+		return // its call is not made; see there
 	}
 	if len(p.Calls) != len(v.calls) {
 		v.fault("contradiction", "/plan/calls", "%d calls are planned, and %d made", len(p.Calls), len(v.calls))

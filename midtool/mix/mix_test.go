@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,7 +299,7 @@ func TestLargerBudgetKeepsAll(t *testing.T) {
 	})
 }
 
-// Every beginning of the order has the tiers in proportion, each at most one unit off.
+// Every beginning of the order has the tiers in proportion, each less than one and a half units off.
 func TestTiersInProportion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weights := map[string]int{"source": rapid.IntRange(1, 9).Draw(t, "source"), "qa": rapid.IntRange(1, 9).Draw(t, "qa"),
@@ -387,6 +388,32 @@ func TestPasses(t *testing.T) {
 	}
 	if same == 20 {
 		t.Error("the third pass begins with the units of the first")
+	}
+}
+
+// Passes that are allowed and not needed cost nothing, whether or not tiers are kept.
+func TestPassesAreMadeWhenNeeded(t *testing.T) {
+	all := units("web", 10_000, 1)
+	for i := range all {
+		all[i].Tier = "qa"
+	}
+	for _, tt := range []struct {
+		epochs int
+		tiers  map[string]map[string]int
+	}{{1000, nil}, {20, map[string]map[string]int{"web": {"qa": 1}}}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err := Select(all, &Options{Budget: 15_000, Shortfall: Repeat, Epochs: map[string]int{"web": tt.epochs}, Tiers: tt.tiers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := s.Sources["web"]; got.Available != tt.epochs*10_000 || got.Units != 15_000 {
+			t.Errorf("%+v, want %d passes of 10,000 to be there, and one and a half to be taken", got, tt.epochs)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; tt.tiers == nil && n > 8<<20 {
+			t.Errorf("%d bytes for two passes of 10,000 units", n)
+		}
 	}
 }
 

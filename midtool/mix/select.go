@@ -24,7 +24,7 @@ func Select(units []Unit, o *Options) (*Selection, error) {
 	if len(units) > math.MaxInt32 {
 		return nil, fmt.Errorf("mix: %d units, want at most %d", len(units), math.MaxInt32)
 	}
-	s := &selector{units: units, opts: opts, sel: &Selection{Sources: make(map[string]Share)}}
+	s := &selector{units: units, opts: opts, keys: newKeyer(opts.Seed, "mix"), sel: &Selection{Sources: make(map[string]Share)}}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -43,6 +43,7 @@ func Select(units []Unit, o *Options) (*Selection, error) {
 type selector struct {
 	units   []Unit
 	opts    Options
+	keys    *keyer
 	sources []source // with a weight above 0, by name
 	sel     *Selection
 }
@@ -51,8 +52,9 @@ type selector struct {
 type source struct {
 	name      string
 	weight    int
-	entries   []entry
-	available int
+	first     []entry // by key
+	entries   []entry // of the passes that were begun
+	available int     // in all passes
 	target    int
 	taken     int // of entries
 	tokens    int // of these
@@ -98,10 +100,9 @@ func (s *selector) queue() error {
 			s.sources = append(s.sources, source{name: name, weight: w})
 		}
 	}
-	keys := newKeyer(s.opts.Seed, "mix")
 	all := make([]entry, len(s.units))
 	for i := range s.units {
-		all[i] = entry{keys.key(s.units[i].ID), int32(i), 0}
+		all[i] = entry{s.keys.key(s.units[i].ID), int32(i), 0}
 	}
 	s.sort(all)
 	sizes := make([]int, len(s.sources))
@@ -115,32 +116,53 @@ func (s *selector) queue() error {
 		}
 	}
 	for k := range s.sources {
-		s.sources[k].entries = make([]entry, 0, sizes[k]*s.opts.passes(s.sources[k].name))
+		s.sources[k].first = make([]entry, 0, sizes[k])
 	}
 	for _, e := range all {
 		if k, ok := at[s.units[e.index].Source]; ok {
-			s.sources[k].entries = append(s.sources[k].entries, e)
+			s.sources[k].first = append(s.sources[k].first, e)
 		}
 	}
 	for k := range s.sources {
 		src := &s.sources[k]
-		first := src.entries
-		for pass := 1; pass < s.opts.passes(src.name); pass++ {
-			start := len(src.entries)
-			for _, e := range first {
-				key := keys.numbered(s.units[e.index].ID, pass)
-				src.entries = append(src.entries, entry{key, e.index, int32(pass)})
-			}
-			s.sort(src.entries[start:])
+		src.entries = s.pass(src, 0)
+		src.available = s.tokens(src.entries)
+		passes := s.opts.passes(src.name)
+		if s.opts.Tiers[src.name] == nil {
+			src.available *= passes // none leaves a unit out
+			continue
 		}
-		if tiers := s.opts.Tiers[src.name]; tiers != nil {
-			s.merge(src, tiers)
-		}
-		for _, e := range src.entries {
-			src.available += s.units[e.index].Tokens
+		for number := 1; number < passes; number++ {
+			src.available += s.tokens(s.pass(src, number))
 		}
 	}
 	return nil
+}
+
+// pass returns the units of a source in the order in which a pass takes them. Passes are made when they are needed, for a source may be
+// allowed many more than its part has room for.
+func (s *selector) pass(src *source, number int) []entry {
+	entries := src.first
+	if number > 0 {
+		entries = make([]entry, len(src.first))
+		for i, e := range src.first {
+			entries[i] = entry{s.keys.numbered(s.units[e.index].ID, number), e.index, int32(number)}
+		}
+		s.sort(entries)
+	}
+	if tiers := s.opts.Tiers[src.name]; tiers != nil && len(entries) > 0 {
+		return s.merge(src.name, entries, tiers)
+	}
+	return entries
+}
+
+// tokens of entries.
+func (s *selector) tokens(entries []entry) int {
+	n := 0
+	for _, e := range entries {
+		n += s.units[e.index].Tokens
+	}
+	return n
 }
 
 // sort orders by key and then ID.
@@ -224,13 +246,19 @@ func (s *selector) take() {
 	n := 0
 	for k := range s.sources {
 		src := &s.sources[k]
-		for src.taken < len(src.entries) {
-			t := s.units[src.entries[src.taken].index].Tokens
-			if t > src.target-src.tokens {
+		for number := 1; ; number++ {
+			for src.taken < len(src.entries) {
+				t := s.units[src.entries[src.taken].index].Tokens
+				if t > src.target-src.tokens {
+					break
+				}
+				src.tokens += t
+				src.taken++
+			}
+			if src.taken < len(src.entries) || number >= s.opts.passes(src.name) {
 				break
 			}
-			src.tokens += t
-			src.taken++
+			src.entries = append(src.entries, s.pass(src, number)...)
 		}
 		n += src.taken
 		s.sel.Tokens += src.tokens

@@ -82,6 +82,8 @@ var tasks = map[midtool.Family]string{
 	midtool.MissingFunction: "No tool at hand does what the user wants, and the assistant says so. More are offered, and it calls.",
 	midtool.Irrelevance:     "The user wants what no tool can do. The assistant says what is lacking and makes no call.",
 	midtool.Recovery:        "A call fails. The assistant repairs it, tries again, or reports the failure.",
+	midtool.Clarification:   "The request leaves out what the call needs. The assistant asks for it, and the conversation ends there.",
+	midtool.QA:              "The user asks about the text shown. The assistant answers from it, word for word where it matters.",
 	midtool.NoCall:          "The assistant answers without a call.",
 }
 
@@ -296,10 +298,27 @@ func (d *duties) assistant(i int) string {
 		}
 		return "Answers the request from the results, with at least one of their values word for word."
 	}
+	if pieces := d.pieces(i); len(pieces) > 0 {
+		return "Answers the question before it, with these word for word and in this order: " + strings.Join(pieces, ", ") + "."
+	}
 	if d.refuses(i) {
 		return "Says that no tool it has does this and what is lacking, with a plain negation (no, not, none, cannot), and makes no call."
 	}
 	return "Says what the words in place say, without a call."
+}
+
+// pieces are those of a planned answer that a message has now, quoted.
+func (d *duties) pieces(i int) []string {
+	if d.sample.Plan == nil {
+		return nil
+	}
+	var out []string
+	for _, piece := range d.sample.Plan.Answer {
+		if strings.Contains(d.sample.Messages[i].Content, piece) {
+			out = append(out, strconv.Quote(piece))
+		}
+	}
+	return out
 }
 
 // asks says whether an assistant's message is the question for what was withheld.

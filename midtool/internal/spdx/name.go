@@ -1,4 +1,4 @@
-package midtool
+package spdx
 
 import (
 	"maps"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// spdxNames maps usual spellings, as [spdx] folds them, to SPDX identifiers. Names that stand for several versions, such
+// names maps usual spellings, as [Name] folds them, to SPDX identifiers. Names that stand for several versions, such
 // as "Apache", "BSD" or "GPL-3.0", are not here: only their author can say which one is meant.
-var spdxNames = map[string]string{
+var names = map[string]string{
 	"mit": "MIT", "expat": "MIT", "mit expat": "MIT",
 	"apache 2.0": "Apache-2.0", "apache 2": "Apache-2.0", "apache2": "Apache-2.0", "apache2.0": "Apache-2.0", "asl 2.0": "Apache-2.0",
 	"apache software 2.0": "Apache-2.0",
@@ -21,12 +21,17 @@ var spdxNames = map[string]string{
 	"mpl 2.0": "MPL-2.0", "mozilla public 2.0": "MPL-2.0",
 }
 
-// spdxIdentifiers are those that [spdx] knows.
-var spdxIdentifiers = slices.Sorted(maps.Values(spdxNames))
+// Identifiers returns those that [Name] knows, sorted.
+func Identifiers() []string { return slices.Compact(slices.Sorted(maps.Values(names))) }
 
-// spdx returns the SPDX identifier that a text is a usual spelling of, and else the text without the space around it.
+// Known says whether [Name] knows an identifier.
+func Known(id string) bool { return id != "" && slices.Contains(identifiers, id) }
+
+var identifiers = Identifiers()
+
+// Name returns the SPDX identifier that a text is a usual spelling of, and else the text without the space around it.
 // It compares words, without case and without "the", "license" and "version". It is idempotent.
-func spdx(text string) string {
+func Name(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > 64 {
 		return text // a whole license or a sentence about it
@@ -42,7 +47,7 @@ func spdx(text string) string {
 		}
 		words = append(words, w)
 	}
-	if id, ok := spdxNames[strings.Join(words, " ")]; ok {
+	if id, ok := names[strings.Join(words, " ")]; ok {
 		return id
 	}
 	return text
