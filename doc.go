@@ -4,8 +4,8 @@
 //
 // # The five packages
 //
-//   - midtool turns tool definitions and recorded conversations into training samples whose calls are grounded in what was said and
-//     answered before them, and checks samples (arXiv:2608.20314).
+//   - midtool turns tool definitions, documents and recorded conversations into training samples whose calls are grounded in what was
+//     said, shown and answered before them, checks samples, and builds clean, mixed corpora (arXiv:2608.20314).
 //   - skill reads and writes skills as SKILL.md documents, induces them from finished episodes, keeps them in a memory and scores it
 //     without running anything (arXiv:2608.20274).
 //   - bps selects the set of skills or tools that is worth its place in the context window under a hard token budget, with a guarantee

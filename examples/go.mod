@@ -5,6 +5,9 @@ go 1.26.0
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/throughline-go/throughline v0.0.0
+	github.com/throughline-go/throughline/midtool/openapisource v0.0.0
+	github.com/throughline-go/throughline/midtool/parquetsink v0.0.0
+	github.com/throughline-go/throughline/midtool/pdfsource v0.0.0
 	golang.org/x/image v0.30.0
 	gonum.org/v1/plot v0.17.0
 )
@@ -12,10 +15,28 @@ require (
 require (
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
+	github.com/klauspost/compress v1.17.9 // indirect
+	github.com/klippa-app/go-pdfium v1.21.4 // indirect
+	github.com/parquet-go/bitpack v1.0.0 // indirect
+	github.com/parquet-go/jsonlite v1.0.0 // indirect
+	github.com/parquet-go/parquet-go v0.32.0 // indirect
+	github.com/pierrec/lz4/v4 v4.1.21 // indirect
+	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/twpayne/go-geom v1.6.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
-	golang.org/x/text v0.28.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 )
 
-replace github.com/throughline-go/throughline => ..
+replace (
+	github.com/throughline-go/throughline => ..
+	github.com/throughline-go/throughline/midtool/openapisource => ../midtool/openapisource
+	github.com/throughline-go/throughline/midtool/parquetsink => ../midtool/parquetsink
+	github.com/throughline-go/throughline/midtool/pdfsource => ../midtool/pdfsource
+)

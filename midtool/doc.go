@@ -1,5 +1,6 @@
 // Package midtool builds a training corpus for agentic tool use: it reads tool definitions, brings their schemas into one
 // dialect, advises their authors, finds which tools feed which, checks samples and reads and writes them for a trainer.
+// Its sub-packages read documents, make samples of tools and documents, and build whole corpora.
 //
 // # Steps
 //
@@ -15,11 +16,23 @@
 //
 // Package simulate answers calls without a network; package bfcl scores calls against the gold answers of a benchmark.
 //
+// # A whole corpus
+//
+// Package build does all of this and what follows, in parts that a stopped run takes up again; each step is a package that
+// can be used alone:
+//
+//   - document reads Markdown, HTML, source code, notebooks and web text; skillsource reads folders of skills. The
+//     modules openapisource and pdfsource read OpenAPI documents as tools, and PDF files.
+//   - quality says which documents are fit to be learned from, by rules for each kind.
+//   - grounded makes questions, answers and conversations of what a document says about the use of tools.
+//   - dedup finds texts that repeat one another, decontaminate those that hold the items of benchmarks.
+//   - mix chooses by shares of a budget of tokens; format writes the result in nine forms, and the module parquetsink in one more.
+//
 // # Source
 //
 // The pipeline follows MidTool (arXiv:2608.20314), which describes two branches of synthetic supervision beside raw
-// text, with static checks of turn order, schema grounding, required arguments and tool responses. This is its native
-// branch. The paper does not disclose its thresholds, prompts, planner rules or serialization: all numbers, templates
+// text, with static checks of turn order, schema grounding, required arguments and tool responses: native, from tools
+// alone, and grounded in documents. The paper does not disclose its thresholds, prompts, planner rules or serialization: all numbers, templates
 // and tables here are ours, and so are most families. No gain on a benchmark is claimed; "grounded" names a class of
 // evidence, not truth; [ApproxTokens] is an estimate and no tokenizer; the license filter repeats what a record says
 // and is no legal finding. Template text is less varied than what people or models write.

@@ -1,18 +1,25 @@
 // Command pipeline runs Throughline's main job end to end on a small world that it brings along, a service desk with an in-memory database:
-// build a training corpus of all kinds of samples from the desk's tools, induce skills from recorded episodes, select skills under a token budget, reshape
-// the environment, train a small language model as a policy and evaluate it on held-out tasks.
+// build a training corpus from the desk's tools, its handbook and recorded plans, induce skills from recorded episodes, select skills under
+// a token budget, reshape the environment, train a small language model as a policy and evaluate it on held-out tasks.
 //
-//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-algo NAME] [-tools FILE.jsonl] [-skills DIR] [-out DIR] [-workers N] [-json]
+//	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-algo NAME] [-tools FILE.jsonl] [-openapi FILE] [-docs DIR] [-skills DIR] [-out DIR]
+//		[-workers N] [-json]
 //
-// The policy is a transformer of 41,000 parameters that starts from nothing, imitates a few recorded plans on the compact preset of the desk, and is
-// then trained by -algo, SAPO unless another is named, on tasks without plans. The best of the selected skills is part of what it reads. What is
-// printed before the closing table is its learning curve: turns played, success in training, 30 % of it on tasks that the rigger changed for this policy, and
-// success on validation tasks in the desk as it is. The parameters of the best evaluation on that curve are those that the table is about;
-// test tasks decide nothing.
+// The corpus mixes both branches of synthetic supervision: samples of all kinds that are made of tools, and documents with the questions
+// and conversations that are grounded in them. What repeats itself is left out. Documents get at most half of the tokens; examples/corpus
+// builds corpora that do not fit into memory.
 //
-// With -tools the corpus is made of those tools; with -tools or -skills a further selection runs on those files, and the selection numbers of -json
-// are that one's. What is left out of the files is told on standard error. The same seed writes the same artifacts. Exit codes: 0 done, 1 failed,
-// 2 bad flags or input, 130 interrupted.
+// The policy is a transformer of 41,000 parameters that starts from nothing. It imitates what the mix holds, as far as it can be played:
+// first the conversations with the desk's tools and the recorded plans of the compact preset of the desk together, then these plans alone.
+// It is then trained by -algo, SAPO unless another is named, on tasks without plans. The best of the selected skills is part of what it
+// reads. What is printed before the closing table is its learning curve: turns played, success in training, 30 % of it on tasks that the
+// rigger changed for this policy, and success on validation tasks in the desk as it is. The parameters of the best evaluation on that curve
+// are those that the table is about; test tasks decide nothing.
+//
+// With -tools or -openapi the corpus is made of those tools, and without the desk's handbook; the policy then imitates the desk's plans
+// alone. With -docs the documents are those of the folder. With -tools, -openapi or -skills a further selection runs on those files, and
+// the selection numbers of -json are that one's. What is left out of the files is told on standard error. The same seed writes the same
+// artifacts. Exit codes: 0 done, 1 failed, 2 bad flags or input, 130 interrupted.
 package main
 
 import (
@@ -51,6 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "random `number`; the same seed writes the same artifacts")
 	flags.BoolVar(&cfg.Quick, "quick", false, "smaller run, under 30 s on 2 cores")
 	flags.StringVar(&cfg.Tools, "tools", "", "build the corpus from the tools in this JSONL `file`, and select among them")
+	flags.StringVar(&cfg.OpenAPI, "openapi", "", "build the corpus from the operations of this OpenAPI `file`, or of those in a folder, and those of -tools")
+	flags.StringVar(&cfg.Docs, "docs", "", "read the documents below this `folder` in place of the desk's handbook")
 	flags.StringVar(&cfg.Skills, "skills", "", "select among the SKILL.md folders below this `folder`")
 	flags.IntVar(&cfg.Budget, "budget", 0, "most `tokens` of one selection; 0 means 200, and 2000 for files of your own")
 	var names []string
@@ -59,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	}
 	flags.StringVar(&cfg.Algorithm, "algo", "sapo", "`name` of what trains the policy, one of "+strings.Join(names, ", "))
 	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes and of parts of a batch worked on at once; changes the speed alone")
-	out := flags.String("out", "", "write corpus.jsonl, skills/, environments.json, trajectories.jsonl and metrics.json to this `folder`")
+	out := flags.String("out", "", "write corpus.jsonl, documents.jsonl, skills/, environments.json, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -82,7 +91,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 		return fail(fmt.Errorf("%w: unexpected argument %q", mainjob.ErrInput, flags.Arg(0)))
 	}
 	if *out != "" {
-		if err := mainjob.CheckOut(*out, cfg.Tools, cfg.Skills); err != nil {
+		if err := mainjob.CheckOut(*out, cfg.Tools, cfg.OpenAPI, cfg.Docs, cfg.Skills); err != nil {
 			return fail(err)
 		}
 	}

@@ -33,6 +33,7 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, "SKILL.md"), []byte("---\nname: [\n---\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	good1 := write(t, "good.jsonl", good+"\n")
 	gpl := write(t, "gpl.jsonl", `{"server":"s","licence":"GPL-3.0-only","tools":[`+good+`]}`+"\n")
 	tests := []struct {
 		name   string
@@ -52,6 +53,13 @@ func TestBadInput(t *testing.T) {
 		{"empty tools", []string{"-tools", write(t, "empty.jsonl", "")}, "empty.jsonl", "a file without a tool is useless"},
 		{"malformed line", []string{"-tools", malformed}, malformed + ":2", "the line is named as file:line"},
 		{"no usable tool", []string{"-quick", "-tools", gpl}, gpl + ":1", "why the only tool is left out is told"},
+		{"absent openapi", []string{"-openapi", filepath.Join(empty, "none.yaml")}, "none.yaml", "a file that cannot be read is named"},
+		{"openapi is none", []string{"-openapi", good1}, good1, "a file of tools is no OpenAPI document"},
+		{"openapi without operations", []string{"-openapi", write(t, "api.yaml", "openapi: 3.0.0\npaths: {}\n")}, "api.yaml", "a document without an operation is useless"},
+		{"unlicensed operations", []string{"-quick", "-openapi", write(t, "gpl.yaml", "openapi: 3.0.0\ninfo: {license: {name: GPL-3.0-only}}\npaths: {/a: {get: {}}}\n")},
+			"gpl.yaml", "why the only tool is left out is told"},
+		{"absent docs", []string{"-docs", filepath.Join(empty, "none")}, "none", "a folder that cannot be read is named"},
+		{"empty docs", []string{"-docs", empty}, empty, "a folder without a document is useless"},
 		{"absent skills", []string{"-skills", filepath.Join(empty, "none")}, "none", "a folder that cannot be read is named"},
 		{"empty skills", []string{"-skills", empty}, empty, "a folder without a skill is useless"},
 		{"only broken skills", []string{"-skills", filepath.Dir(broken)}, "SKILL.md", "the reason why nothing loads is told"},
@@ -118,7 +126,8 @@ func TestJSON(t *testing.T) {
 	}
 	want := map[string][]string{
 		"seed": nil, "seconds": nil,
-		"corpus":      {"abilities", "families", "rejected", "samples", "tokens"},
+		"corpus": {"abilities", "documents", "duplicates", "families", "grounded", "native", "native_share", "recorded", "rejected", "samples",
+			"tokens"},
 		"skills":      {"count", "gated", "median_utility", "memory_level", "parts", "placebo"},
 		"selection":   {"budget", "guarantee", "mean_tokens"},
 		"environment": {"accepted", "candidates", "rollouts", "success_base", "success_wrapped", "tasks"},
@@ -128,8 +137,8 @@ func TestJSON(t *testing.T) {
 	for k, v := range got {
 		keys[k] = nil
 		if m, ok := v.(map[string]any); ok {
-			for _, sub := range []string{"abilities", "accepted", "budget", "candidates", "count", "families", "gated", "guarantee", "iterations", "mean_tokens", "median_utility", "memory_level", "parts",
-				"placebo", "rejected", "rollouts", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tasks", "tokens"} {
+			for _, sub := range []string{"abilities", "accepted", "budget", "candidates", "count", "documents", "duplicates", "families", "gated", "grounded", "guarantee",
+				"iterations", "mean_tokens", "median_utility", "memory_level", "native", "native_share", "parts", "placebo", "recorded", "rejected", "rollouts", "samples", "success_after", "success_base", "success_before", "success_wrapped", "tasks", "tokens"} {
 				if _, ok := m[sub]; ok {
 					keys[k] = append(keys[k], sub)
 					delete(m, sub)
@@ -143,7 +152,7 @@ func TestJSON(t *testing.T) {
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
-	for _, f := range []string{"corpus.jsonl", "trajectories.jsonl", "metrics.json", "skills"} {
+	for _, f := range []string{"corpus.jsonl", "documents.jsonl", "trajectories.jsonl", "metrics.json", "skills"} {
 		if _, err := os.Stat(filepath.Join(out, f)); err != nil {
 			t.Error(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/throughline-go/throughline/internal/filelock"
@@ -23,7 +24,7 @@ type chosen struct {
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`
 	Head   int64  `json:"head"`
-	Tokens []int  `json:"tokens"`
+	Tokens int    `json:"tokens"` // of all its lines
 	Pass   int    `json:"pass,omitempty"`
 }
 
@@ -48,14 +49,13 @@ func (c *inputCounts) drop(stage, reason string, x Example) {
 	c.Examples.add(stage, reason, x)
 }
 
-// known is what is kept in memory of a unit.
+// known is what is kept in memory of a unit: 56 bytes and its ID.
 type known struct {
 	id                   string
 	offset, length, head int64
-	part                 int32
+	part, tokens         int32
 	kind, tier           uint8 // in names
 	dropped              bool
-	tokens               []int32
 }
 
 // A chooser compares all units and chooses among them.
@@ -107,7 +107,8 @@ func (b *builder) choose(ctx context.Context) (*done, error) {
 	}
 	for _, name := range sortedKeys(c.out.Inputs) {
 		if in := c.out.Inputs[name]; in.Out+in.Drops.sum() != in.Units {
-			return nil, fmt.Errorf("build: input %s: of %d units %d are out and %d were left out: a fault of this package", name, in.Units, in.Out, in.Drops.sum())
+			return nil, fmt.Errorf("build: input %s: of %d units %d are out and %d were left out: a fault of this package", name, in.Units, in.Out,
+				in.Drops.sum())
 		}
 	}
 	d := &done{Stage: "selection", Shard: "all", Config: b.config.Corpus, Input: input, Drops: make(drops), Selection: &c.out, Records: len(picks)}
@@ -148,10 +149,8 @@ func (c *chooser) writeSelection(name string, picks []mix.Pick) (writtenFile, er
 	defer f.abort()
 	for _, p := range picks {
 		u := &c.units[p.Index]
-		line := chosen{ID: u.id, Kind: c.names[u.kind], Tier: c.names[u.tier], Part: int(u.part), Offset: u.offset, Length: u.length, Head: u.head, Pass: p.Pass}
-		for _, n := range u.tokens {
-			line.Tokens = append(line.Tokens, int(n))
-		}
+		line := chosen{ID: u.id, Kind: c.names[u.kind], Tier: c.names[u.tier], Part: int(u.part), Offset: u.offset, Length: u.length, Head: u.head,
+			Tokens: int(u.tokens), Pass: p.Pass}
 		if err := writeLine(f, line); err != nil {
 			return writtenFile{}, err
 		}
@@ -179,7 +178,12 @@ func (c *chooser) input(p *part) *inputCounts {
 
 // gather reads the entries. Of units with one ID the first stays.
 func (c *chooser) gather(ctx context.Context) error {
-	seen := make(map[string]bool)
+	total := 0
+	for _, d := range c.made {
+		total += d.Records
+	}
+	c.units = make([]known, 0, total)
+	seen := make(map[string]bool, total)
 	i := 0
 	for _, p := range c.parts {
 		in := c.input(p)
@@ -199,12 +203,8 @@ func (c *chooser) gather(ctx context.Context) error {
 				if len(e.Matches) > 0 {
 					c.matches[len(c.units)] = e.Matches
 				}
-				u := known{id: e.ID, offset: e.Offset, length: e.Length, head: e.Head, part: int32(p.index), kind: c.name(e.Kind), tier: c.name(e.Tier)}
-				u.tokens = make([]int32, len(e.Tokens))
-				for k, n := range e.Tokens {
-					u.tokens[k] = int32(n)
-				}
-				c.units = append(c.units, u)
+				c.units = append(c.units, known{id: e.ID, offset: e.Offset, length: e.Length, head: e.Head, part: int32(p.index),
+					tokens: int32(min(e.Tokens, math.MaxInt32)), kind: c.name(e.Kind), tier: c.name(e.Tier)})
 			}
 			i++
 		}
@@ -312,19 +312,18 @@ var sources = []string{"web", "code", "pdf", nativeName}
 
 // mix chooses among the units that are left.
 func (c *chooser) mix() ([]mix.Pick, error) {
-	var units []mix.Unit
-	var at []int
+	left := 0
 	for i := range c.units {
-		u := &c.units[i]
-		if u.dropped {
-			continue
+		if !c.units[i].dropped {
+			left++
 		}
-		n := 0
-		for _, k := range u.tokens {
-			n += int(k)
+	}
+	units, at := make([]mix.Unit, 0, left), make([]int, 0, left)
+	for i := range c.units {
+		if u := &c.units[i]; !u.dropped {
+			units = append(units, mix.Unit{ID: u.id, Source: mix.ShareOf(c.names[u.kind]), Tier: c.names[u.tier], Tokens: int(u.tokens)})
+			at = append(at, i)
 		}
-		units = append(units, mix.Unit{ID: u.id, Source: mix.ShareOf(c.names[u.kind]), Tier: c.names[u.tier], Tokens: n})
-		at = append(at, i)
 	}
 	o := c.opts.Mix
 	if o.Shares != nil {

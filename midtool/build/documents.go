@@ -218,14 +218,14 @@ func (b *builder) workOnDocument(ctx context.Context, p *part, check *quality.Ch
 		o.missed = append(o.missed, made.Rejected[i].Reason)
 	}
 	u := &unit{document: d, samples: made.Samples}
-	o.entry = entry{ID: d.ID, Kind: string(d.Kind), Tier: string(made.Outline.Tier), Tokens: []int{b.opts.Tokens(d.Text)}}
+	o.entry = entry{ID: d.ID, Kind: string(d.Kind), Tier: string(made.Outline.Tier), Tokens: b.opts.Tokens(d.Text)}
 	return b.finish(u, o)
 }
 
 // finish encodes a unit and looks for what the later stages compare.
 func (b *builder) finish(u *unit, o *outcome) error {
 	for i := range u.samples {
-		o.entry.Tokens = append(o.entry.Tokens, b.sampleTokens(&u.samples[i]))
+		o.entry.Tokens += b.sampleTokens(&u.samples[i])
 	}
 	o.entry.sketch(b.sketcher, u)
 	if len(b.opts.Benchmarks) > 0 {

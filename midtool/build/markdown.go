@@ -121,7 +121,8 @@ func share(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 // markdown writes the figures for a person.
 func (r *Report) markdown() []byte {
 	p := new(page)
-	fmt.Fprintf(p, "# Corpus\n\n%d documents and samples, %d tokens (%s), seed %d, configuration %.12s.\n", r.Records, r.Tokens, r.Counter, r.Seed, r.Configuration)
+	fmt.Fprintf(p, "# Corpus\n\n%d documents and samples, %d tokens (%s), seed %d, configuration %.12s.\n", r.Records, r.Tokens, r.Counter, r.Seed,
+		r.Configuration)
 	p.section("Look at")
 	if len(r.Warnings) == 0 {
 		fmt.Fprintln(p, "Nothing stands out.")

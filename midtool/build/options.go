@@ -62,7 +62,7 @@ type Options struct {
 
 	Benchmarks    []decontaminate.Benchmark
 	Decontaminate decontaminate.Options
-	Dedup         dedup.Options // Seed, TempDir, Workers and Progress are set by the build
+	Dedup         dedup.Options // Seed, TempDir, Workers and Progress are set by the build; zero Memory means 64 MiB
 	Mix           mix.Options   // Seed is set by the build. The sources are web, code, pdf and native; those that Shares does not name get nothing
 
 	Outputs      []Output // at least one

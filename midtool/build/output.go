@@ -163,7 +163,8 @@ func (b *builder) finishOutput(o *openOutput, shard int, input string) error {
 		skipped += n.Skipped[reason]
 	}
 	if n.Written+skipped != o.given {
-		return fmt.Errorf("build: output %q: of %d records %d were written and %d skipped: a fault of the sink", o.of.Name, o.given, n.Written, skipped)
+		return fmt.Errorf("build: output %q: of %d records %d were written and %d skipped: a fault of the sink", o.of.Name, o.given, n.Written,
+			skipped)
 	}
 	if n.Written > 0 {
 		f, err := o.file.commit()

@@ -12,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/decontaminate"
 	"github.com/throughline-go/throughline/midtool/document"
 	"github.com/throughline-go/throughline/midtool/format"
+	"github.com/throughline-go/throughline/midtool/grounded"
 	"github.com/throughline-go/throughline/midtool/native"
 )
 
@@ -55,7 +56,7 @@ func (b *builder) plan(ctx context.Context) error {
 		if b.native, err = native.NewPlan(ctx, tools, &b.opts.Native); err != nil {
 			return fmt.Errorf("build: %w", err)
 		}
-		b.leftOut = append(b.native.Rejected(), contaminated...)
+		b.leftOut, b.used = append(b.native.Rejected(), contaminated...), b.native.Tools()
 		for from, i := 0, 0; from < b.native.Len(); from, i = from+b.opts.ShardRecords, i+1 {
 			add(part{name: fmt.Sprintf("%s-%05d", nativeName, i), input: nativeName, from: from, to: min(from+b.opts.ShardRecords, b.native.Len())})
 		}
@@ -180,6 +181,11 @@ func (b *builder) makePart(ctx context.Context, p *part) error {
 	}
 	defer w.abort()
 	if p.source != nil {
+		// Each part has a generator of its own, for what one learns of the tools of documents is of no use to the next.
+		if b.ground, err = grounded.New(&b.opts.Grounded); err != nil {
+			return fmt.Errorf("build: %w", err)
+		}
+		defer b.ground.Close()
 		err = b.readDocuments(ctx, p, w)
 	} else {
 		err = b.makeSamples(ctx, p, w)
@@ -290,9 +296,7 @@ func (w *partWriter) put(e *entry, lines []byte) error {
 	e.Offset, e.Length = w.offset, int64(len(lines))
 	w.offset += e.Length
 	w.kept++
-	for _, n := range e.Tokens {
-		w.tokens += n
-	}
+	w.tokens += e.Tokens
 	if _, err := w.units.Write(lines); err != nil {
 		return err
 	}
@@ -302,7 +306,8 @@ func (w *partWriter) put(e *entry, lines []byte) error {
 // commit finishes both files and says so.
 func (w *partWriter) commit(d *done) (*done, error) {
 	if out := w.kept + w.drops.sum(); out != w.counts.Read {
-		return nil, fmt.Errorf("build: part %s: %d records were read, and %d were kept or left out: a fault of this package", w.part.name, w.counts.Read, out)
+		return nil, fmt.Errorf("build: part %s: %d records were read, and %d were kept or left out: a fault of this package", w.part.name,
+			w.counts.Read, out)
 	}
 	d.Records, d.Tokens, d.Drops, d.Part = w.kept, w.tokens, w.drops, &w.counts
 	for _, f := range []*newFile{w.units, w.index} {

@@ -33,7 +33,7 @@ type Report struct {
 	Inputs        map[string]Flow          `json:"inputs"` // by name; that of the samples made of tools is "native"
 	Tools         ToolFlow                 `json:"tools"`
 	Mix           Mix                      `json:"mix"`
-	Branches      map[string]Branch        `json:"branches"` // "source" are the documents, "context" the samples grounded in them, "native" those of tools
+	Branches      map[string]Branch        `json:"branches"` // "source": documents; "context": samples grounded in them; "native": samples of tools
 	Duplicates    Duplicates               `json:"duplicates"`
 	Contamination Contamination            `json:"contamination"`
 	Percentiles   map[string]int           `json:"percentiles"` // tokens of a record: "p1", "p10", "p50", "p90", "p99"
@@ -159,8 +159,8 @@ func duplicatesOf(r *dedup.Result, o *dedup.Options) Duplicates {
 }
 
 func contaminationOf(r *decontaminate.Report) Contamination {
-	c := Contamination{Dropped: len(r.Dropped), Counts: make(map[string]map[string]int), Invisible: make(map[string]float64), Ignored: r.Ignored[:min(len(r.Ignored), mostHits)],
-		Hits: r.Hits[:min(len(r.Hits), mostHits)]}
+	c := Contamination{Dropped: len(r.Dropped), Counts: make(map[string]map[string]int), Invisible: make(map[string]float64),
+		Ignored: r.Ignored[:min(len(r.Ignored), mostHits)], Hits: r.Hits[:min(len(r.Hits), mostHits)]}
 	for name, rules := range r.Counts {
 		c.Counts[name] = make(map[string]int)
 		for rule, n := range rules {
@@ -280,12 +280,13 @@ func outputSummary(files []*done) OutputSummary {
 func (b *builder) flows(r *Report, selection *done) error {
 	r.Inputs = make(map[string]Flow)
 	start := func(name string) {
-		r.Inputs[name] = Flow{Drops: make(drops), Examples: make(examples), Tiers: make(map[string]int), Planned: make(map[string]int), Missed: make(map[string]int)}
+		r.Inputs[name] = Flow{Drops: make(drops), Examples: make(examples), Tiers: make(map[string]int), Planned: make(map[string]int),
+			Missed: make(map[string]int)}
 	}
 	for _, in := range b.opts.Documents {
 		start(in.Name) // also one that has no part
 	}
-	if b.native != nil {
+	if len(b.opts.Tools) > 0 {
 		start(nativeName)
 	}
 	for i, p := range b.parts {
@@ -313,10 +314,7 @@ func (b *builder) flows(r *Report, selection *done) error {
 		}
 	}
 	r.Tools = ToolFlow{Read: len(b.opts.Tools), Drops: make(map[string]int), Examples: make(map[string][]Example)}
-	if b.native == nil {
-		return nil
-	}
-	r.Tools.Used = b.native.Tools()
+	r.Tools.Used = b.used
 	for i := range b.leftOut {
 		x := &b.leftOut[i]
 		r.Tools.Drops[x.Reason]++
@@ -365,22 +363,27 @@ func (b *builder) look(ctx context.Context, r *Report, selection *done) error {
 			if err != nil {
 				return err
 			}
-			branch, tokens := nativeName, c.Tokens
+			branch := nativeName
 			if document {
-				count("source", tokens[0])
-				branch, tokens = "context", tokens[1:]
+				branch = "context"
 				if u.document != nil {
 					cut.add(u.document.Text)
 				}
 			}
+			left := c.Tokens
 			for i := range u.samples {
-				count(branch, tokens[i])
-				r.Samples.Add(&u.samples[i], tokens[i])
+				n := b.sampleTokens(&u.samples[i])
+				left -= n
+				count(branch, n)
+				r.Samples.Add(&u.samples[i], n)
 				if !cut.full() {
 					if text, err := format.Plain(&format.Record{Sample: &u.samples[i]}); err == nil {
 						cut.add(text.Text)
 					}
 				}
+			}
+			if document {
+				count("source", left)
 			}
 		}
 	}

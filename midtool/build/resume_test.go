@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throughline-go/throughline/midtool/dedup"
 	"github.com/throughline-go/throughline/midtool/document"
 )
 
@@ -181,6 +182,68 @@ func TestChanges(t *testing.T) {
 	build(t, o)
 	if diff := differing(files(t, o.Dir), changed); len(diff) > 0 || len(differing(want, changed)) == 0 {
 		t.Errorf("after a change %v differ", diff)
+	}
+}
+
+// partless is split into parts that have no digest.
+type partless struct{ list }
+
+func (p partless) Split(ctx context.Context, size int) ([]document.Source, error) {
+	parts, err := p.list.Split(ctx, size)
+	for i := range parts {
+		parts[i] = document.SourceFunc(parts[i].Documents)
+	}
+	return parts, err
+}
+
+// A change in an input whose parts cannot tell is one to all of them; one that cannot tell itself is taken to be the same.
+func TestDigests(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		source  func(list) document.Source
+		noticed bool
+	}{
+		{"parts", func(l list) document.Source { return l }, true},
+		{"whole", func(l list) document.Source { return partless{l} }, true},
+		{"neither", func(l list) document.Source { return document.SourceFunc(l.Documents) }, false},
+		{"unsupported", func(l list) document.Source {
+			return document.Prescreen{Source: document.SourceFunc(l.Documents), Least: -1}
+		}, false},
+	} {
+		var l list
+		for i := range 40 {
+			l.docs = append(l.docs, document.Document{ID: fmt.Sprint(i), Kind: document.Web, Text: words(i, 20), License: "MIT"})
+		}
+		o := alone(t, tt.source(l))
+		build(t, o)
+		before := files(t, o.Dir)
+		l.docs[33].Text = words(99, 25)
+		build(t, o)
+		if noticed := len(differing(before, files(t, o.Dir))) > 0; noticed != tt.noticed {
+			t.Errorf("%s: noticed %v", tt.name, noticed)
+		}
+	}
+}
+
+// An input that would lose too much stops the build, and what was read is still there for another bound.
+func TestLoss(t *testing.T) {
+	var l list
+	for i := range 20 {
+		l.docs = append(l.docs, document.Document{ID: fmt.Sprint(i), Kind: document.Web, Text: words(1, 90) + words(i+2, 3), License: "MIT"})
+	}
+	o := alone(t, l)
+	_, err := Run(context.Background(), o)
+	if lost, ok := errors.AsType[*dedup.LossError](err); !ok || lost.Source != "in" || !strings.Contains(err.Error(), "Redo") {
+		t.Fatalf("got %v", err)
+	}
+	o.Dedup.MaxLoss, o.Redo = new(1.0), true
+	o.Progress = func(stage string, _, _ int) {
+		if stage == "read" {
+			t.Error("read again")
+		}
+	}
+	if r := build(t, o); r.Duplicates.Near != 19 || r.Duplicates.Largest != 20 || r.Inputs["in"].Out != 1 {
+		t.Errorf("%+v", r.Duplicates)
 	}
 }
 

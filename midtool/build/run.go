@@ -38,7 +38,6 @@ func Run(ctx context.Context, o *Options) (*Report, error) {
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer b.ground.Close()
 	if b.dir, err = openFolder(&opts); err != nil {
 		return nil, err
 	}
@@ -58,6 +57,7 @@ func Run(ctx context.Context, o *Options) (*Report, error) {
 			}
 		}
 	}
+	b.native, b.ground = nil, nil // what they know of tools takes room
 	if err := b.wait(); err != nil {
 		return nil, err
 	}
@@ -83,6 +83,7 @@ type builder struct {
 	ground   *grounded.Generator
 	native   *native.Plan
 	leftOut  []midtool.Rejection // tools
+	used     int                 // tools
 
 	parts []*part
 	made  []*done // of the parts, by index
@@ -95,6 +96,7 @@ type builder struct {
 func (b *builder) prepare(ctx context.Context) error {
 	o := b.opts
 	o.Dedup.Seed, o.Dedup.Workers = o.Seed, o.Workers
+	o.Dedup.Memory = cmp.Or(o.Dedup.Memory, 64<<20) // a build has more to hold than what is compared
 	o.Mix.Seed = o.Seed
 	o.Native.Seed, o.Native.Licenses, o.Native.Own, o.Native.Workers = o.Seed, o.Licenses, o.Own, o.Workers
 	o.Native.Emit, o.Native.Progress = nil, nil
@@ -123,8 +125,9 @@ func (b *builder) prepare(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	if b.ground, err = grounded.New(&o.Grounded); err != nil {
+	ground, err := grounded.New(&o.Grounded)
+	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	return nil
+	return ground.Close()
 }

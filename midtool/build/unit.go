@@ -40,7 +40,7 @@ type entry struct {
 	Offset  int64  `json:"offset"` // in the file of the part
 	Length  int64  `json:"length"`
 	Head    int64  `json:"head"`   // length of the first line
-	Tokens  []int  `json:"tokens"` // of each line
+	Tokens  int    `json:"tokens"` // of all lines
 	Content int    `json:"content"`
 	Zero    bool   `json:"zero,omitempty"`
 	Exact   []byte `json:"exact"`

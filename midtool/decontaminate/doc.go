@@ -34,13 +34,19 @@
 // A record without a hit has no item that these rules find in these files, no more: a translated or rephrased question is not found,
 // and any two numbers are the same. Words are compared at each hit, so equal hashes of different words are none. A further
 // benchmark never takes a hit away. Characters are compared as they are written: texts are best brought to one Unicode
-// normalization form before, and combining marks separate words.
+// normalization form before, and combining marks separate words. Where a script has no blanks, all up to the next mark of punctuation is
+// one word: of a question in Chinese or Thai hardly more is found than a message that reads the same. What is in more records than a
+// common run may be in is taken for common: copies are best removed before.
 //
 // # Cost
 //
 // An index takes some 30 bytes for each run of words, and the normalized text; the questions and functions of the Berkeley leaderboard
-// have 85,000 runs. To make it takes some times as much, and about 5 seconds for a million items of 20 words. A scan reads a text once,
-// at about 100 MB a second, and allocates only for matches. A tally holds the matches, and some bytes for each source.
+// have 85,000 runs. Measured on one core of a server, for items of 20 words in a vocabulary of 20,000: 100,000 items took 0.4 seconds of
+// processor time and give an index of 42 MB; a million items took 6 seconds, up to 1.3 GB beside the items, and give one of 415 MB.
+//
+// A scan reads a text once, however many items there are, but the larger the index the less of it is in the processor's caches: a
+// text was read at 130 MB a second with 100,000 items, and at 40 MB with a million, and so was a message with as many short items. It
+// allocates only for matches. A tally holds the matches, and some bytes for each source and each run of words that was found there.
 //
 // # Determinism
 //

@@ -24,8 +24,8 @@ var toolKeys = []string{"function", "functions", "tools"}
 // schemaKeys have the parameters of a function.
 var schemaKeys = []string{"parameters", "inputSchema", "input_schema"}
 
-// Read reads a benchmark. A file whose name ends in ".txt" or whose first character is not "{" is plain text, with an item on every line that
-// is not blank. Any other is JSON Lines: the items of a row are
+// Read reads a benchmark. A file whose name ends in ".txt" or whose first character is neither "{" nor "[" is plain text, with an item on
+// every line that is not blank. Any other is JSON Lines, a single list of rows being none: the items of a row are
 //
 //   - the messages of users in "question", "messages", "prompt", "instruction", "query" and "text", each a string, a list of messages
 //     {"role": "user", "content": "..."}, or a list of such lists, as the Berkeley leaderboard has it;
@@ -57,7 +57,7 @@ func Read(name string, r io.Reader) (Benchmark, error) {
 			}
 			if first {
 				first = false
-				asJSON = line[0] == '{' && !strings.HasSuffix(name, ".txt")
+				asJSON = (line[0] == '{' || line[0] == '[') && !strings.HasSuffix(name, ".txt")
 			}
 			id := "line " + strconv.Itoa(number)
 			if asJSON {
@@ -90,7 +90,7 @@ func (b *Benchmark) row(id string, line []byte) error {
 		return err
 	}
 	if v.Kind != jsonval.Object {
-		return fmt.Errorf("is of kind %s, want an object", v.Kind)
+		return fmt.Errorf("is of kind %s, want an object a line", v.Kind)
 	}
 	if given := v.Get("id"); given != nil && (given.Kind == jsonval.String || given.Kind == jsonval.Number) && given.Text != "" {
 		id = given.Text

@@ -25,6 +25,7 @@ func TestRead(t *testing.T) {
 		{"x.txt", "\ufeffone item\r\n\n  another \n{}",
 			[]Item{{ID: "line 1", Text: "one item"}, {ID: "line 3", Text: "another"}, {ID: "line 4", Text: "{}"}},
 			"a line each"},
+		{"x.txt", "[see below] one item\n", []Item{{ID: "line 1", Text: "[see below] one item"}}, "a name says that it is plain text"},
 		{"x", "no name\n", []Item{{ID: "line 1", Text: "no name"}}, "no brace: plain text"},
 		{"x", "", nil, "an empty file"},
 		{"turns",
@@ -63,7 +64,9 @@ func TestReadErrors(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"x", "{\"text\":\"a\"}\n{", "line 2: offset 1"},
 		{"x", `{"text":"a"}` + "\nplain", "line 2: offset 0"},
-		{"x", "{\"text\":\"a\"}\n[]", "line 2: is of kind list, want an object"},
+		{"x", "{\"text\":\"a\"}\n[]", "line 2: is of kind list, want an object a line"},
+		{"x.json", `[{"text":"a"},{"text":"b"}]`, "line 1: is of kind list, want an object a line"},
+		{"x.json", "[\n  {\"text\": \"a\"},\n  {\"text\": \"b\"}\n]", "line 1: offset 1"},
 		{"x", `{"answer":"a"}`, "line 1: has none of the keys"},
 		{"x", `{"text":5}`, "text: a value is of kind number, want a text or a list of messages"},
 		{"x", `{"question":[[["deep"]]]}`, "question: a value is of kind list"},

@@ -193,13 +193,15 @@ var hostile = []string{
 	"<div>", "<nav>", "<table><tr><td>", "<ul><li>", "<ul>", "<h1>", "<pre>", "<code>", "<a ", `<a x="`, `<a x='">`, "<!--", "<![CDATA[", "<title>", "</nav>",
 	"<", "</", "&", "&#", "&amp", "`", "<code>`", "</ul>", "<svg>", "<nav><form><header>", "<script", "<b", "a", " ", "\u00a0",
 	"<textarea>", "<td>", "<br>", "<li>",
-	`<a x="<!--`, "<nav></div><div>", "<title></titl", "<p>\u00ad", "<a =", "<a/",
+	`<a x="<!--`, "<nav></div><div>", "<title></titl", "<p>\u00ad", "<a =", "<a/", "<z c='>' ",
 }
 
 // The text of a page is bounded by the page, and the time is linear: 1 MB of any piece is read at once.
 func TestReadHTMLHostile(t *testing.T) {
 	for _, piece := range hostile {
-		checkPage(t, strings.Repeat(piece, 1<<20/len(piece))+"<p>the end")
+		source := strings.Repeat(piece, 1<<20/len(piece))
+		checkPage(t, source)
+		checkPage(t, source+"<p>the end")
 	}
 }
 

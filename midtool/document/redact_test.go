@@ -43,7 +43,7 @@ func TestRedact(t *testing.T) {
 		{"pem public", strings.ReplaceAll(pemHead+"\n"+base64+"\n"+pemTail, "RSA PRIVATE", "PUBLIC"), "", 0, "not private"},
 		{"pem far", pemHead + strings.Repeat(" prose", 20_000) + pemTail, "", 0, "the end belongs to something else"},
 		{"pgp", strings.ReplaceAll(pemHead+"\nx\n"+pemTail, "RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"), "<SECRET>", 1, "keys of PGP"},
-		{"two", aws + gh + " " + sk, "<SECRET><SECRET> <SECRET>", 3, "side by side"},
+		{"two", aws + sk + " " + gh, "<SECRET><SECRET> <SECRET>", 3, "side by side"},
 	} {
 		if tt.reason == "" {
 			t.Fatalf("%s has no reason", tt.name)

@@ -215,3 +215,12 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A row that does not come from JSON, which is UTF-8 always, is checked.
+func TestRowIsUTF8(t *testing.T) {
+	for _, row := range []Row{{ID: "\xff"}, {Text: "\xff"}, {Source: "\xff"}, {Ability: "\xff"}, {License: []string{"MIT", "\xff"}}, {Meta: "{\"a\":\"\xff\"}"}} {
+		if r, err := row.Record(); err == nil {
+			t.Errorf("%#v is read as %+v", row, r)
+		}
+	}
+}

@@ -166,8 +166,11 @@ func (r *Row) Trained() int {
 }
 
 // Record reads a row back: the text, or the conversation with the tools, the messages and what Meta says about them. The
-// error says what is wrong with Text or Meta.
+// error says what is wrong with Text or Meta, or that a text of the row is not UTF-8.
 func (r *Row) Record() (Record, error) {
+	if invalid(r.ID) || invalid(r.Text) || invalid(r.Source) || invalid(r.Ability) || slices.ContainsFunc(r.License, invalid) {
+		return Record{}, fmt.Errorf("format: row %q: a text is not UTF-8", r.ID)
+	}
 	meta, err := jsonval.ParseText(cmp.Or(r.Meta, "{}"))
 	if err != nil {
 		return Record{}, fmt.Errorf("format: row %q: meta: %w", r.ID, err)

@@ -35,8 +35,11 @@
 //
 // # Cost
 //
-// Time is that of two SHA-256 and two sorts a unit, about a microsecond each. Besides the units themselves 16 bytes are held for each
-// unit, and 24 for each that is chosen.
+// Time is that of two SHA-256 and two sorts a unit. Besides the units themselves 32 bytes are held for each unit, 16 more for each in every
+// further pass that is begun and, where Tiers has weights, some 75 more, most of them for a while; and 24 for each that is chosen.
+// Measured on a busy server, with half of the tokens taken: a million units took 1.3 seconds of processor time and 42 MB, ten million 25
+// seconds and 420 MB. Where Tiers has weights, every pass that is allowed is ordered to see what it has, and only those that are begun
+// are kept.
 //
 // # Determinism
 //

@@ -18,9 +18,11 @@
 //
 // # Hostile files
 //
-// [Read] refuses row groups with a column that says it has more than 1 GiB, and turns panics of the Parquet library into errors. It
-// cannot bound what that library allocates for a single page whose header lies: read files of strangers in a process
-// whose memory is limited.
+// [Read] checks before the library does: the footer and the headers of pages, which must be whole and have no list longer than the bytes
+// that follow; every page, which may have 256 MiB uncompressed and 16 million values; and the compression, of which Zstandard, Snappy and
+// none are read, since the library unpacks the others without a bound. For this, what Zstandard packed is unpacked twice. Panics
+// of the library become errors, and it may print a warning to the standard error. Memory is that of a page of each column, as it
+// says that it is, and some hundred times the footer at most.
 //
 // # Library
 //

@@ -11,23 +11,63 @@ import (
 	"github.com/throughline-go/throughline/midtool/format"
 )
 
-// maxGroup is what a column of a row group may say that it has, in bytes, uncompressed.
-const maxGroup = 1 << 30
-
 // Read reads the records of a file of size bytes in their order, as [format.Row.Record] gives them back. Of a file of
 // someone else the columns with the names of ours are read; what else it has is passed over, and what it lacks is empty, but
 // for the text. The first error ends the sequence and names the row, from 0. The sequence can be ranged over more than
 // once.
 func Read(r io.ReaderAt, size int64) iter.Seq2[format.Record, error] {
 	return func(yield func(format.Record, error) bool) {
-		rows, err := open(r, size)
+		number := 0
+		fail := func(err error) { yield(format.Record{}, fmt.Errorf("parquetsink: row %d: %w", number, err)) }
+		f, err := open(r, size)
 		if err != nil {
 			yield(format.Record{}, fmt.Errorf("parquetsink: %w", err))
 			return
 		}
+		checker, err := newPageChecker(r, size)
+		if err != nil {
+			fail(err)
+			return
+		}
+		defer checker.zstd.Close()
+		for i, group := range f.RowGroups() {
+			if err := guard(func() error { return checker.group(&f.Metadata().RowGroups[i]) }); err != nil {
+				fail(err)
+				return
+			}
+			for made, err := range rowsOf(group) {
+				var record format.Record
+				if err == nil {
+					record, err = recordOf(made)
+				}
+				if err != nil {
+					fail(err)
+					return
+				}
+				if !yield(record, nil) {
+					return
+				}
+				number++
+			}
+		}
+	}
+}
+
+// rowsOf reads a row group whose pages are sound. A row is valid until the next one.
+func rowsOf(group parquet.RowGroup) iter.Seq2[*row, error] {
+	return func(yield func(*row, error) bool) {
+		var rows *parquet.GenericReader[row]
+		err := guard(func() error {
+			rows = parquet.NewGenericRowGroupReader[row](group)
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		defer guard(rows.Close)
 		batch := make([]row, 16)
-		for number := 0; ; {
+		for {
 			var n int
 			err := guard(func() (err error) {
 				clear(batch)
@@ -35,15 +75,9 @@ func Read(r io.ReaderAt, size int64) iter.Seq2[format.Record, error] {
 				return err
 			})
 			for i := range n {
-				record, bad := recordOf(&batch[i])
-				if bad != nil {
-					yield(format.Record{}, fmt.Errorf("parquetsink: row %d: %w", number, bad))
+				if !yield(&batch[i], nil) {
 					return
 				}
-				if !yield(record, nil) {
-					return
-				}
-				number++
 			}
 			switch {
 			case errors.Is(err, io.EOF):
@@ -52,7 +86,7 @@ func Read(r io.ReaderAt, size int64) iter.Seq2[format.Record, error] {
 				err = io.ErrNoProgress
 			}
 			if err != nil {
-				yield(format.Record{}, fmt.Errorf("parquetsink: row %d: %w", number, err))
+				yield(nil, err)
 				return
 			}
 		}
@@ -69,28 +103,22 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-func open(r io.ReaderAt, size int64) (rows *parquet.GenericReader[row], err error) {
+func open(r io.ReaderAt, size int64) (f *parquet.File, err error) {
 	err = guard(func() error {
+		if err := checkFooter(r, size); err != nil {
+			return err
+		}
 		// The indexes serve searches only and are one more place for a broken file to lie.
-		f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		f, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err
 		}
 		if text, ok := f.Schema().Lookup("text"); !ok || text.Node.Type().Kind() != parquet.ByteArray {
 			return errors.New(`no column "text" of strings`)
 		}
-		for i, group := range f.Metadata().RowGroups {
-			for _, c := range group.Columns {
-				if n := c.MetaData.TotalUncompressedSize; n < 0 || n > maxGroup {
-					name := strings.Join(c.MetaData.PathInSchema, ".")
-					return fmt.Errorf("row group %d: column %s has %d bytes, at most %d", i, name, n, maxGroup)
-				}
-			}
-		}
-		rows = parquet.NewGenericReader[row](f)
 		return nil
 	})
-	return rows, err
+	return f, err
 }
 
 // recordOf copies a row, whose memory belongs to the reader, and reads it.

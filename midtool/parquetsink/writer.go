@@ -46,7 +46,7 @@ type Writer struct {
 	failure error // of the writer below, or that this one is closed
 }
 
-// New returns a Writer to w. The error is nil for all options that there are now.
+// New returns a Writer to w. It is an error if w is nil.
 func New(w io.Writer, o *Options) (*Writer, error) {
 	if w == nil {
 		return nil, errors.New("parquetsink: no writer")

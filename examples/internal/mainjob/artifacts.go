@@ -49,7 +49,7 @@ func CheckOut(dir string, inputs ...string) error {
 // earlierRun reports whether the entries are exactly those of a complete run. A metrics.json alone proves nothing: many tools write one, and the
 // skills folder beside it would be deleted.
 func earlierRun(entries []fs.DirEntry) bool {
-	types := map[string]fs.FileMode{"corpus.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0, "environments.json": 0}
+	types := map[string]fs.FileMode{"corpus.jsonl": 0, "documents.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0, "environments.json": 0}
 	for _, e := range entries {
 		if want, ok := types[e.Name()]; !ok || e.Type() != want {
 			return false
@@ -93,9 +93,16 @@ func (r *Result) Write(dir string) error {
 	if err := skill.WriteDir(context.Background(), skills, r.Skills); err != nil {
 		return err
 	}
-	var corpus, trajectories bytes.Buffer
+	var corpus, documents, trajectories bytes.Buffer
 	if err := midtool.WriteMessages(&corpus, r.Samples, nil); err != nil {
 		return err
+	}
+	enc := json.NewEncoder(&documents)
+	enc.SetEscapeHTML(false)
+	for _, d := range r.Documents {
+		if err := enc.Encode(d); err != nil {
+			return err
+		}
 	}
 	if err := rl.WriteTrajectories(&trajectories, r.Trajectories); err != nil {
 		return err
@@ -118,7 +125,10 @@ func (r *Result) Write(dir string) error {
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"environments.json", append(environments, '\n')}, {"corpus.jsonl", corpus.Bytes()}, {"trajectories.jsonl", trajectories.Bytes()}, {metricsFile, append(metrics, '\n')}} {
+	}{
+		{"environments.json", append(environments, '\n')}, {"corpus.jsonl", corpus.Bytes()}, {"documents.jsonl", documents.Bytes()},
+		{"trajectories.jsonl", trajectories.Bytes()}, {metricsFile, append(metrics, '\n')},
+	} {
 		if err := atomicfile.Write(filepath.Join(dir, f.name), f.data, 0o666); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/envs/tooldesk"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/native"
+	"github.com/throughline-go/throughline/midtool/openapisource"
 )
 
 // readInput reads the user's files, all of them before any work is done.
@@ -20,27 +21,25 @@ func (j *job) readInput(ctx context.Context) error {
 	for _, t := range tooldesk.New(nil).Describe().Tools {
 		j.readOnly[t.Name] = t.ReadOnly
 	}
-	if j.Tools == "" {
-		for _, t := range tooldesk.New(nil).Describe().Tools {
-			j.tools = append(j.tools, midtool.Tool{
-				Name: t.Name, Description: t.Description, Parameters: t.Schema, ReadOnly: t.ReadOnly, Group: "tooldesk",
-				Origin: midtool.Origin{Kind: "environment", Locator: "tooldesk"},
-			})
-		}
-	} else {
+	if !j.ownTools() {
+		j.tools = toolsOf(tooldesk.New(nil).Describe())
+	}
+	if j.Tools != "" {
 		if info, err := os.Stat(j.Tools); err == nil && info.IsDir() {
 			return fmt.Errorf("%w: tools: %s is a folder", ErrInput, j.Tools)
 		}
-		var err error
-		if j.tools, err = midtool.ReadTools(ctx, midtool.ToolsJSONL{Locator: j.Tools}); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("%w: tools: %w", ErrInput, err)
+		if err := j.readTools(ctx, "tools", j.Tools, midtool.ToolsJSONL{Locator: j.Tools}); err != nil {
+			return err
 		}
-		if len(j.tools) == 0 {
-			return fmt.Errorf("%w: no tool in %s", ErrInput, j.Tools)
+	}
+	if j.OpenAPI != "" {
+		source := openapisource.Source{Locator: j.OpenAPI, Skip: func(r midtool.Rejection) { j.Warn(r.Error()) }}
+		if err := j.readTools(ctx, "openapi", j.OpenAPI, source); err != nil {
+			return err
 		}
+	}
+	if err := j.readDocuments(ctx); err != nil {
+		return err
 	}
 	if j.Skills == "" {
 		return nil
@@ -56,7 +55,26 @@ func (j *job) readInput(ctx context.Context) error {
 	return nil
 }
 
-// corpus makes checked samples of the tools, of all families that the tools can have.
+// ownTools says whether the corpus is made of tools of the caller's own.
+func (j *job) ownTools() bool { return j.Tools != "" || j.OpenAPI != "" }
+
+// readTools adds the tools of one of the caller's files, which has some.
+func (j *job) readTools(ctx context.Context, flag, name string, source midtool.Source) error {
+	tools, err := midtool.ReadTools(ctx, source)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %s: %w", ErrInput, flag, err)
+	}
+	if len(tools) == 0 {
+		return fmt.Errorf("%w: no tool in %s", ErrInput, name)
+	}
+	j.tools = append(j.tools, tools...)
+	return nil
+}
+
+// corpus makes checked samples of both branches, of all families that the tools can have and of what the documents show, and mixes them.
 func (j *job) corpus(ctx context.Context) error {
 	made, err := native.Generate(ctx, j.tools, &native.Options{
 		Seed: j.Seed, Samples: max(len(j.tools), min(j.perTool*len(j.tools), j.samples)), Own: true, MinQuality: new(0.0),
@@ -65,30 +83,28 @@ func (j *job) corpus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.Tools != "" {
+	if j.ownTools() {
 		for _, r := range made.Rejected {
 			if made.Kept == 0 {
-				return fmt.Errorf("%w: no usable tool in %s: %w", ErrInput, j.Tools, &r)
+				return fmt.Errorf("%w: no usable tool in %s: %w", ErrInput, strings.TrimSpace(j.Tools+" "+j.OpenAPI), &r)
 			}
 			j.Warn(r.Error())
 		}
-	}
-	var sum midtool.Summary
-	for i := range made.Samples {
-		sum.Add(&made.Samples[i], 0)
-	}
-	j.result.Samples = made.Samples
-	r := &j.result.Report.Corpus
-	r.Samples, r.Tokens, r.Rejected = made.Kept, made.Tokens, len(made.Rejected)
-	r.Families, r.Abilities = sum.Families, sum.Abilities
-	j.row("corpus", fmt.Sprintf("make grounded samples of %d families", len(sum.Families)), "tools, samples that passed every check",
-		fmt.Sprint(len(j.tools)), fmt.Sprint(r.Samples))
-	j.row("", fmt.Sprintf("left out: %s", reasons(made)), "tokens, definitions and corpus",
-		fmt.Sprint(definitions(j.tools)), fmt.Sprint(r.Tokens))
-	if j.Tools != "" {
 		j.offerTools(made.Samples)
 	}
-	return nil
+	tasks, _, _, _, err := j.splits(ctx)
+	if err != nil {
+		return err
+	}
+	recorded, err := j.recorded(ctx, tasks[:j.demos])
+	if err != nil {
+		return err
+	}
+	documents, err := j.augment(ctx)
+	if err != nil {
+		return err
+	}
+	return j.mix(ctx, made, recorded, documents)
 }
 
 // offerTools makes the user's tools candidates of the selection, and the requests of the corpus its queries: those that
@@ -124,9 +140,8 @@ func definitions(tools []midtool.Tool) int {
 	return n
 }
 
-// reasons lists why tools or samples were left out, in a fixed order.
-func reasons(c *midtool.Corpus) string {
-	counts := c.Reasons()
+// reasons lists why something was left out, in a fixed order.
+func reasons(counts map[string]int) string {
 	if len(counts) == 0 {
 		return "nothing"
 	}

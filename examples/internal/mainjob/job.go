@@ -13,6 +13,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/rigger"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
+	"github.com/throughline-go/throughline/midtool/document"
 	"github.com/throughline-go/throughline/rl"
 	"github.com/throughline-go/throughline/rl/train"
 	"github.com/throughline-go/throughline/skill"
@@ -23,11 +24,13 @@ var ErrInput = errors.New("bad input")
 
 // Config is one run.
 type Config struct {
-	Seed   uint64
-	Quick  bool
-	Tools  string // JSONL file; empty means the desk's own tools
-	Skills string // folder of SKILL.md folders; empty means the induced skills
-	Budget int    // tokens of one selection; 0 means the default
+	Seed    uint64
+	Quick   bool
+	Tools   string // JSONL file of tools; empty means the desk's own tools, unless OpenAPI names some
+	OpenAPI string // OpenAPI document or folder of such; its tools come after those of Tools
+	Docs    string // folder of documents; empty means the desk's handbook, or none beside tools of the caller's own
+	Skills  string // folder of SKILL.md folders; empty means the induced skills
+	Budget  int    // tokens of one selection; 0 means the default
 	// Algorithm trains the policy, one of train.Algorithms by its name; empty means sapo.
 	Algorithm string
 	Workers   int // episodes at once
@@ -39,11 +42,17 @@ type Config struct {
 type Report struct {
 	Seed   uint64 `json:"seed"`
 	Corpus struct {
-		Samples   int                     `json:"samples"`
-		Tokens    int                     `json:"tokens"`
-		Rejected  int                     `json:"rejected"`  // tools and samples that failed a check
-		Families  map[midtool.Family]int  `json:"families"`  // kinds of samples
-		Abilities map[midtool.Ability]int `json:"abilities"` // what they teach
+		Samples     int                     `json:"samples"`      // of both branches in the mix, and recorded plans
+		Tokens      int                     `json:"tokens"`       // of the mix, documents too
+		Rejected    int                     `json:"rejected"`     // tools, samples and documents that failed a check
+		Duplicates  int                     `json:"duplicates"`   // documents and samples that repeat others
+		Documents   int                     `json:"documents"`    // in the mix
+		Native      int                     `json:"native"`       // samples in the mix that were made of tools
+		Grounded    int                     `json:"grounded"`     // that were made of documents
+		Recorded    int                     `json:"recorded"`     // that are recorded plans
+		NativeShare float64                 `json:"native_share"` // of the tokens, of tools and recorded plans
+		Families    map[midtool.Family]int  `json:"families"`     // kinds of samples
+		Abilities   map[midtool.Ability]int `json:"abilities"`    // what they teach
 	} `json:"corpus"`
 	Skills struct {
 		Count         int     `json:"count"`
@@ -87,7 +96,8 @@ type Row struct {
 type Result struct {
 	Report       Report
 	Rows         []Row
-	Samples      []midtool.Sample
+	Samples      []midtool.Sample    // of the mix, in its order
+	Documents    []document.Document // likewise
 	Skills       []*skill.Document
 	Curve        []Point
 	Trajectories []rl.Trajectory // of the last training iteration
@@ -95,6 +105,7 @@ type Result struct {
 	Rigged       *rigger.Report  // the tasks that were adapted to the warm-started policy
 	Wrapped      float64         // success of the trained policy on the accepted tasks, behind their components
 	NoSkills     float64         // success on validation tasks of a policy that was warm-started without skills; with them it is that of Curve[0]
+	PlansAlone   float64         // likewise, of one with skills that imitates the recorded plans alone
 	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
 }
 
@@ -105,10 +116,12 @@ type job struct {
 	desk       worlds.World
 	algorithm  train.Algorithm
 	result     Result
-	tools      []midtool.Tool    // that the corpus is made of
-	readOnly   map[string]bool   // the desk's tools that change nothing
-	notes      map[string]string // task id -> what the policy is given of the selected skills
-	own        []bps.Text        // the user's tools and skills; nil without any
+	tools      []midtool.Tool      // that the corpus is made of
+	documents  []document.Document // likewise
+	imitated   []midtool.Sample    // that the policy is warm-started from
+	readOnly   map[string]bool     // the desk's tools that change nothing
+	notes      map[string]string   // task id -> what the policy is given of the selected skills
+	own        []bps.Text          // the user's tools and skills; nil without any
 	ownQueries []query
 }
 
@@ -118,7 +131,8 @@ type size struct {
 	samples      int // but not many more than these in all
 	demos, train int // recorded episodes and training tasks, prefixes of the train split
 	rigged       int // training tasks after the recorded ones that are adapted to the policy
-	warmEpochs   int
+	mixedEpochs  int // over all that the mix has to imitate, before
+	warmEpochs   int // over its recorded plans
 	iterations   int
 	evalEvery    int // iterations between two points of the learning curve
 	episodes     int // of one iteration, a multiple of twice the rollouts of a group
@@ -127,8 +141,8 @@ type size struct {
 }
 
 var (
-	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, rigged: 120, warmEpochs: 12, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
-	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, rigged: 60, warmEpochs: 12, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
+	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, rigged: 120, mixedEpochs: 4, warmEpochs: 20, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
+	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, rigged: 60, mixedEpochs: 4, warmEpochs: 20, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
 )
 
 // Run does the main job. Nothing is written.

@@ -25,7 +25,7 @@ import (
 )
 
 // tiny is enough work to go through every stage.
-var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, rigged: 2, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
+var tiny = size{perTool: 2, samples: 100, demos: 24, train: 30, rigged: 2, mixedEpochs: 1, warmEpochs: 1, iterations: 2, evalEvery: 1, episodes: 16, eval: 12, queries: 5}
 
 // tinier is tiny with one task for the rigger, which takes the most time.
 var tinier = func() size { s := tiny; s.rigged = 1; return s }()
@@ -161,7 +161,7 @@ func newJob(t *testing.T, seed uint64) *job {
 	if err := errors.Join(errAlgorithm, errDesk); err != nil {
 		t.Fatal(err)
 	}
-	return &job{Config: Config{Seed: seed, Workers: 2, Progress: func(string, int, int) {}}, size: tiny, desk: desk, algorithm: algorithm}
+	return &job{Config: Config{Seed: seed, Workers: 2, Progress: func(string, int, int) {}, Warn: func(string) {}}, size: tiny, desk: desk, algorithm: algorithm}
 }
 
 // The policy reads the skill that was selected for its task, in recorded plans and in episodes of its own, and nothing of it without skills.
@@ -209,11 +209,14 @@ func TestBest(t *testing.T) {
 	for seed := range uint64(6) {
 		j := newJob(t, seed+3)
 		j.demos, j.warmEpochs, j.eval, j.iterations = 60, 6, 40, 4
+		if err := errors.Join(j.readInput(ctx), j.corpus(ctx)); err != nil {
+			t.Fatal(err)
+		}
 		l, err := j.learner(ctx, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.warmStart(ctx); err != nil {
+		if err := l.warmStart(ctx, true); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.train(ctx); err != nil {
@@ -352,14 +355,14 @@ func TestCheckOut(t *testing.T) {
 		reason string
 	}{
 		{"empty", "", nil, true, "nothing to lose"},
-		{"earlier run", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", ""}, true, "it is replaced"},
+		{"earlier run", "corpus.jsonl documents.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", ""}, true, "it is replaced"},
 		{"other metrics", "metrics.json skills/", nil, false, "these skills are somebody's own"},
-		{"file beside a run", "corpus.jsonl environments.json metrics.json notes.txt skills/ trajectories.jsonl", nil, false, "artifacts stay apart"},
-		{"skills is a file", "corpus.jsonl environments.json metrics.json skills trajectories.jsonl", nil, false, "no run wrote it"},
-		{"metrics is a folder", "corpus.jsonl environments.json metrics.json/ skills/ trajectories.jsonl", nil, false, "it could not be replaced after the run"},
-		{"own skills", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", "skills"}, false, "the run would delete its own input"},
-		{"whole folder as skills", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"."}, false, "the same, from above"},
-		{"inputs elsewhere", "corpus.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"..", "../absent"}, true, "not in the folder"},
+		{"file beside a run", "corpus.jsonl documents.jsonl environments.json metrics.json notes.txt skills/ trajectories.jsonl", nil, false, "artifacts stay apart"},
+		{"skills is a file", "corpus.jsonl documents.jsonl environments.json metrics.json skills trajectories.jsonl", nil, false, "no run wrote it"},
+		{"metrics is a folder", "corpus.jsonl documents.jsonl environments.json metrics.json/ skills/ trajectories.jsonl", nil, false, "it could not be replaced after the run"},
+		{"own skills", "corpus.jsonl documents.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"", "skills"}, false, "the run would delete its own input"},
+		{"whole folder as skills", "corpus.jsonl documents.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"."}, false, "the same, from above"},
+		{"inputs elsewhere", "corpus.jsonl documents.jsonl environments.json metrics.json skills/ trajectories.jsonl", []string{"..", "../absent"}, true, "not in the folder"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -433,7 +436,7 @@ func TestReadInput(t *testing.T) {
 }
 
 func TestCanceled(t *testing.T) {
-	for _, at := range []string{"build corpus", "induce skills", "select skills", "evaluate untrained", "record plans", "warm start", "train"} {
+	for _, at := range []string{"build corpus", "record conversations", "read documents", "induce skills", "select skills", "evaluate untrained", "record plans", "warm start", "train"} {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()

@@ -3,6 +3,7 @@ package mainjob
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -27,10 +28,12 @@ type learner struct {
 	job   *job
 	notes func(envharness.Task) string // skills that the policy is given in the episodes of a task
 	stage string                       // that is shown as the trainer's progress; empty: none
+
+	imitates string // what the warm start was made of
 }
 
-// learner returns an untrained policy. It is given the skills that were selected for a task, or none. It trains on the items, or on the training
-// tasks as they are.
+// learner returns an untrained policy. It is given the skills that were selected for a task, or none. It trains on the items, or on the
+// training tasks as they are.
 func (j *job) learner(ctx context.Context, skills bool, items []train.Item) (*learner, error) {
 	l := &learner{job: j, notes: func(envharness.Task) string { return "" }}
 	if skills {
@@ -60,16 +63,25 @@ func (l *learner) agent() rollout.AgentOptions {
 	return rollout.AgentOptions{History: new(0), Candidates: true}
 }
 
-// warmStart imitates the desk's own plans.
-func (l *learner) warmStart(ctx context.Context) error {
-	l.stage = "record plans"
-	demos, err := l.Demonstrate(ctx, l.job.demos)
+// warmStart imitates what the mix holds: first everything that can be played, conversations that were made and recorded plans alike, then the
+// plans alone, which are what the policy is to do. Without the others, plans are imitated as often.
+func (l *learner) warmStart(ctx context.Context, mixed bool) error {
+	recorded, heard, err := l.demonstrations(ctx, l.job.imitated)
 	if err != nil {
 		return err
 	}
+	l.imitates = fmt.Sprintf("%d recorded plans, %d other conversations", len(recorded), len(heard))
 	l.stage = "warm start"
-	_, err = l.WarmStart(ctx, demos, &train.WarmStartOptions{Epochs: l.job.warmEpochs, Rate: warmRate})
-	l.stage = ""
+	defer func() { l.stage = "" }()
+	epochs := l.job.mixedEpochs + l.job.warmEpochs
+	if mixed && len(heard) > 0 {
+		epochs = l.job.warmEpochs
+		o := &train.WarmStartOptions{Epochs: l.job.mixedEpochs, Rate: warmRate}
+		if _, err := l.WarmStart(ctx, slices.Concat(recorded, heard), o); err != nil {
+			return err
+		}
+	}
+	_, err = l.WarmStart(ctx, recorded, &train.WarmStartOptions{Epochs: epochs, Rate: warmRate})
 	return err
 }
 
@@ -109,8 +121,8 @@ func (j *job) rate(ctx context.Context, stage string, components []envharness.Co
 	return rate, nil
 }
 
-// A Point is one evaluation of the learning curve. Validation is the success on validation tasks in the unmodified environment, Train that of the
-// training episodes since the point before, some of them behind the components of accepted tasks, nil before there are any.
+// A Point is one evaluation of the learning curve. Validation is the success on validation tasks in the unmodified environment, Train that
+// of the training episodes since the point before, some of them behind the components of accepted tasks, nil before there are any.
 type Point struct {
 	Iteration  int      `json:"iteration"`
 	EnvSteps   int      `json:"env_steps"` // turns of training episodes so far
@@ -118,8 +130,8 @@ type Point struct {
 	Validation float64  `json:"validation"`
 }
 
-// training warm-starts a language model from the recorded plans, measures what the skills do to it, lets the rigger adapt training tasks to it,
-// trains it on these and the unmodified ones, and evaluates it on held-out tasks of the unmodified environment.
+// training warm-starts a language model from the mix, measures what the mix and the skills do to it, lets the rigger adapt training tasks
+// to it, trains it on these and the unmodified ones, and evaluates it on held-out tasks of the unmodified environment.
 func (j *job) training(ctx context.Context) error {
 	tasks, validation, test, ood, err := j.splits(ctx)
 	if err != nil {
@@ -133,7 +145,7 @@ func (j *job) training(ctx context.Context) error {
 	if r.Training.SuccessBefore, err = warm.success(ctx, "evaluate untrained", "test"); err != nil {
 		return err
 	}
-	if err := warm.warmStart(ctx); err != nil {
+	if err := warm.warmStart(ctx, true); err != nil {
 		return err
 	}
 	if j.result.WarmStart, err = warm.success(ctx, "evaluate warm start", "test"); err != nil {
@@ -143,7 +155,10 @@ func (j *job) training(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.result.NoSkills, err = j.withoutSkills(ctx); err != nil {
+	if j.result.NoSkills, err = j.otherwise(ctx, "evaluate without skills", false, true); err != nil {
+		return err
+	}
+	if j.result.PlansAlone, err = j.otherwise(ctx, "evaluate plans alone", true, false); err != nil {
 		return err
 	}
 	if err := warm.rig(ctx, tasks[min(j.demos, len(tasks)):min(j.demos+j.rigged, len(tasks))]); err != nil {
@@ -169,9 +184,10 @@ func (j *job) training(ctx context.Context) error {
 
 	onTest, env := fmt.Sprintf("success on %d test tasks", len(test)), r.Environment
 	accepted := fmt.Sprintf("success on the %d accepted", env.Accepted)
-	j.row("warm start", fmt.Sprintf("imitate %d recorded plans", j.demos), onTest, percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
-	j.row("", "the same without and with skills", fmt.Sprintf("success on %d validation tasks", len(validation)), percent(j.result.NoSkills),
-		percent(j.result.Curve[0].Validation))
+	onValidation := fmt.Sprintf("success on %d validation tasks", len(validation))
+	j.row("warm start", "imitate what the mix holds: "+warm.imitates, onTest, percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
+	j.row("", "the same without and with skills", onValidation, percent(j.result.NoSkills), percent(j.result.Curve[0].Validation))
+	j.row("", "the recorded plans alone, imitated as often, and the mix", onValidation, percent(j.result.PlansAlone), percent(j.result.Curve[0].Validation))
 	j.row("environment", fmt.Sprintf("rig %d training tasks for this policy; the verifier stays", env.Tasks), "candidates, accepted",
 		fmt.Sprint(env.Candidates), fmt.Sprint(env.Accepted))
 	j.row("", "play them as they were, and behind their components", accepted, percent(env.SuccessBase), percent(env.SuccessWrapped))
@@ -184,7 +200,8 @@ func (j *job) training(ctx context.Context) error {
 	return nil
 }
 
-// trained returns a policy that starts where another one is and was trained on the accepted and the unmodified tasks, and the share of the former.
+// trained returns a policy that starts where another one is and was trained on the accepted and the unmodified tasks, and the share of the
+// former.
 func (j *job) trained(ctx context.Context, from *learner, tasks []envharness.Task) (*learner, float64, error) {
 	items, share, err := study.Pool(tasks, j.result.Rigged.Items, riggedShare)
 	if err != nil {
@@ -204,16 +221,17 @@ func (j *job) trained(ctx context.Context, from *learner, tasks []envharness.Tas
 	return policy, share, policy.train(ctx)
 }
 
-// withoutSkills is the success on validation tasks of a policy that is warm-started in the same way but is given no skills.
-func (j *job) withoutSkills(ctx context.Context) (float64, error) {
-	bare, err := j.learner(ctx, false, nil)
+// otherwise is the success on validation tasks of a policy that is warm-started in another way: without skills, or from the recorded plans
+// alone.
+func (j *job) otherwise(ctx context.Context, stage string, skills, mixed bool) (float64, error) {
+	l, err := j.learner(ctx, skills, nil)
 	if err != nil {
 		return 0, err
 	}
-	if err := bare.warmStart(ctx); err != nil {
+	if err := l.warmStart(ctx, mixed); err != nil {
 		return 0, err
 	}
-	return bare.success(ctx, "evaluate without skills", "validation")
+	return l.success(ctx, stage, "validation")
 }
 
 // train runs the iterations and goes back to the parameters of the best evaluation on the way, which chooses by validation tasks alone.
