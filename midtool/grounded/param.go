@@ -235,7 +235,7 @@ func (r *reading) paramLine(line, body Span) bool {
 		}
 	}
 	sep := false
-	for !rest.empty() && (strings.IndexByte(":-*`= ", r.text[rest.Start]) >= 0 || dashed(rest.of(r.text))) {
+	for !rest.empty() && (strings.IndexByte(":-*= ", r.text[rest.Start]) >= 0 || dashed(rest.of(r.text))) {
 		sep = sep || r.text[rest.Start] != ' '
 		if r.text[rest.Start] >= 0x80 {
 			rest.Start += 2

@@ -74,6 +74,8 @@ func TestReadTools(t *testing.T) {
 			[]string{`get_user | Returns a user. | {"type":"object","properties":{"user_id":{"type":"string","description":"Identifier of the user."},` +
 				`"limit":{"type":"integer","description":"How many orders to show.","examples":[20]},"verbose":{"type":"boolean","description":"Tells more.",` +
 				`"default":false}},"required":["user_id"]}`}},
+		{"endpoint with a parameter that begins in code", markdown("`GET /v1/users/{user_id}` - Returns a user.\n\n- `user_id`: `some text` of it.\n"),
+			[]string{`get_user | Returns a user. | {"type":"object","properties":{"user_id":{"type":"string"}},"required":["user_id"]}`}},
 		{"endpoint with a text below", markdown("#### POST /orders\n\nCreates an order for a\ncustomer. More of it.\n"),
 			[]string{`post_orders | Creates an order for a customer. | {"type":"object","properties":{}}`}},
 		{"command", markdown("To deploy a service, run:\n\n" + fenced("sh", "$ ship deploy --region eu-west-1 --count 3 --wait <service>") + "\n- `--region`: Where it runs.\n"),
