@@ -41,7 +41,9 @@
 // Time is linear in the input but for what package dedup says of texts that are much alike. In memory are 16 MiB of documents a worker, what is
 // made of them, some 200 bytes a unit in the stages that look at all of them, and what package dedup takes. On disk the folder
 // needs the size of the documents that pass the filters once for the units and once for each output. A part is read twice if its source is
-// a Digester, its units once for each near-duplicate candidate, and twice for outputs and report.
+// a Digester, its units once for each near-duplicate candidate, and twice for outputs and report. Measured on two cores with
+// examples/corpus: 8, 80 and 800 MB of web text take 0.6, 7 and 51 seconds and 27, 53 and 216 MB at their peak; 1 GB of web text, source
+// code, skills and 3,404 tools, against two benchmarks, 75 seconds and 340 MB.
 //
 // # Source
 //

@@ -39,7 +39,7 @@
 //
 // A sketch takes some 0.2 microseconds a shingle. Memory is proportional to the IDs (some 130 bytes a record and the ID) and to
 // the bands that records share; everything else is bounded by Options.Memory and goes to temporary files beyond it. [Run] needs
-// 8 bytes of disk a shingle. A million texts of 30 to 80 words take 22 seconds of processor time, most of it on as many cores as
-// there are workers, and half a gigabyte: see BenchmarkRun. Records that share a band and are not alike, however many, cost
+// 8 bytes of disk a shingle. On two cores 10,000, 100,000 and a million texts of 30 to 80 words take 0.11, 1.1 and 11 seconds, the last
+// half a gigabyte: see BenchmarkRun. Records that share a band and are not alike, however many, cost
 // Options.MaxCandidates comparisons each, some tenths of a millisecond for texts of that length.
 package dedup

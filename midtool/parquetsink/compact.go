@@ -105,9 +105,9 @@ func (c *compact) value(kind byte, depth int) error {
 	return errCompact
 }
 
-// members reads n values of each kind in turn, all of which have at least one byte.
+// members reads n values of each kind in turn. All have at least one byte, so n is not trusted for long.
 func (c *compact) members(n uint64, depth int, kinds ...byte) error {
-	if n > uint64(len(c.data)-c.at) || depth > maxNesting {
+	if depth > maxNesting {
 		return errCompact
 	}
 	for range n {

@@ -56,6 +56,17 @@ func TestFooters(t *testing.T) {
 	if n, err := structSize(append(bytes.Clone(footer), 1, 2, 3)); n != length || err != nil {
 		t.Errorf("the footer has %d bytes, %v, want %d", n, err, length)
 	}
+	// A number in 30 lists or structs is metadata, and in 100 it is not.
+	for depth, want := range map[int]bool{30: true, 100: false} {
+		data := append([]byte{0x19}, bytes.Repeat([]byte{0x19}, depth-1)...)
+		if n, err := structSize(append(data, 0x13, 7, 0)); (err == nil) != want || want && n != depth+3 {
+			t.Errorf("%d lists: %d bytes, %v", depth, n, err)
+		}
+		data = append(bytes.Repeat([]byte{0x1c}, depth), make([]byte, depth+1)...)
+		if n, err := structSize(data); (err == nil) != want || want && n != len(data) {
+			t.Errorf("%d structs: %d bytes, %v", depth, n, err)
+		}
+	}
 	for n := range footer {
 		if _, err := structSize(footer[:n]); err == nil {
 			t.Fatalf("the first %d bytes of a footer of %d are whole", n, length)
@@ -150,9 +161,11 @@ func TestPages(t *testing.T) {
 		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "text")) {
 			t.Errorf("%s: %v, want %q (%s)", tt.name, err, tt.want, tt.reason)
 		}
-		if m.DataPageOffset = 5; tt.want == "" && c.column(m) == nil {
+		m.DictionaryPageOffset, m.DataPageOffset = 4, 5
+		if tt.want == "" && c.column(m) == nil {
 			t.Errorf("%s: a page in a page is sound", tt.name)
 		}
+		m.DictionaryPageOffset = 0
 		for _, bad := range []int64{-1, 1 << 62} {
 			m.DataPageOffset = bad
 			if err := c.column(m); err == nil || !strings.Contains(err.Error(), fmt.Sprint("at byte ", bad)) {
