@@ -22,7 +22,6 @@ type candidate struct {
 	inCode  bool // it stands in code
 	closed  bool // its parameters are all known: others are not added
 	poor    bool // it takes what no JSON can give
-	partial bool // a call takes or gives something that nothing names: it can be asked about, and is no tool
 }
 
 // A parameter is one of a candidate.
@@ -64,7 +63,6 @@ func (r *reading) add(c candidate) {
 	if old.about.empty() {
 		old.about = c.about
 	}
-	old.partial = old.partial || c.partial
 	for _, p := range c.params {
 		old.merge(p)
 	}
@@ -129,7 +127,7 @@ func (r *reading) makeTools() {
 			c.prose = r.flow(c.about)
 		}
 		if c.prose == "" && c.feature == Endpoint {
-			if h := r.sections[c.section].heading; isPhrase(h.of(r.text)) && !h.has(c.surface) && r.tells("", h) {
+			if h := r.sections[c.section].heading; isPhrase(h.of(r.text)) && !h.has(c.surface) && r.tells(c.name, h) {
 				c.prose = flat(h.of(r.text))
 			}
 		}
@@ -138,10 +136,6 @@ func (r *reading) makeTools() {
 		}
 		if c.poor || (c.feature != Endpoint || c.inCode) && !wording.About(c.name, c.prose).Described() {
 			continue // nothing says what it does
-		}
-		r.told = append(r.told, i)
-		if c.partial {
-			continue
 		}
 		t, err := midtool.Normalize(r.tool(c))
 		if err != nil || len(t.Lossy) > 0 && c.feature == Callable {

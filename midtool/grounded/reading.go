@@ -41,7 +41,6 @@ type reading struct {
 
 	tools []midtool.Tool // of candidates that make one
 	owner []int          // candidate of each
-	told  []int          // candidates of which it is said what they do
 }
 
 // A section is what stands under a heading; the first has none.
