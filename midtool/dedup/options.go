@@ -24,7 +24,7 @@ type Options struct {
 	// What does not count: some 130 bytes and the ID of each record, and some 30 bytes of each band that records share. Zero
 	// means 256 MiB; fewer than 1 MiB count as 1 MiB.
 	Memory  int64
-	TempDir string // an existing folder; empty means os.TempDir
+	TempDir string // an existing folder, looked at once Memory is full; empty means os.TempDir
 
 	Workers  int            // goroutines; zero means 1. The result does not depend on it
 	Progress func(done int) // called now and then with the number of records read; nil means not

@@ -12,7 +12,7 @@ type Record struct {
 	ID       string            // empty means that of Sample
 	Source   string            // the share that it counts for, for example "web"; empty means that of Sample
 	Text     string            // of a document, in UTF-8; empty for a conversation
-	Licenses []string          // of the document and of the tools; empty means those of the tools of Sample, sorted
+	Licenses []string          // of the document and the tools; empty means those of the tools of Sample alone, sorted
 	Sample   *midtool.Sample   // nil for a document
 	Meta     map[string]string // what else is known, for example "title" and "url" of a document
 }

@@ -22,6 +22,7 @@ type candidate struct {
 	inCode  bool // it stands in code
 	closed  bool // its parameters are all known: others are not added
 	poor    bool // it takes what no JSON can give
+	partial bool // a call takes or gives something that nothing names: it can be asked about, and is no tool
 }
 
 // A parameter is one of a candidate.
@@ -60,9 +61,11 @@ func (r *reading) add(c candidate) {
 	}
 	r.current = i
 	old := &r.candidates[i]
-	if old.about.empty() {
-		old.about = c.about
+	if old.about.empty() && old.prose == "" {
+		old.about, old.prose = c.about, c.prose
 	}
+	old.partial = old.partial || c.partial
+	old.poor = old.poor || c.poor && c.feature == Command
 	for _, p := range c.params {
 		old.merge(p)
 	}
@@ -123,11 +126,14 @@ func (r *reading) makeTools() {
 		if len(r.tools) == maxTools {
 			break
 		}
+		if s := &r.sections[c.section]; c.feature == Command && s.several && c.about == s.heading {
+			c.about, c.prose = Span{}, ""
+		}
 		if c.prose == "" && !c.about.empty() {
 			c.prose = r.flow(c.about)
 		}
 		if c.prose == "" && c.feature == Endpoint {
-			if h := r.sections[c.section].heading; isPhrase(h.of(r.text)) && !h.has(c.surface) && r.tells(c.name, h) {
+			if h := r.sections[c.section].heading; isPhrase(h.of(r.text)) && !h.has(c.surface) && r.tells("", h) {
 				c.prose = flat(h.of(r.text))
 			}
 		}
@@ -136,6 +142,10 @@ func (r *reading) makeTools() {
 		}
 		if c.poor || (c.feature != Endpoint || c.inCode) && !wording.About(c.name, c.prose).Described() {
 			continue // nothing says what it does
+		}
+		r.told = append(r.told, i)
+		if c.partial {
+			continue
 		}
 		t, err := midtool.Normalize(r.tool(c))
 		if err != nil || len(t.Lossy) > 0 && c.feature == Callable {

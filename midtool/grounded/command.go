@@ -14,6 +14,8 @@ var (
 	runners = wordSet("python python3 node bash sh ruby perl java deno bun tsx ts-node")
 	// Before another command.
 	fronts = wordSet("sudo time env npx uvx bunx")
+	// Flags with which no program does what it is for.
+	asideFlags = wordSet("--version -V -v --help -h")
 	// Programs that do nothing without a command; the first ones have commands of commands.
 	nesting = wordSet("docker gcloud aws kubectl az gh")
 	nested  = wordSet("git npm pip pip3 go cargo uv helm brew apt apt-get yarn pnpm poetry terraform systemctl conda")
@@ -44,6 +46,8 @@ func (r *reading) codeLine(line, s Span) {
 		return // of the signature above
 	}
 	switch {
+	case isDirective(text):
+		return
 	case isComment(text):
 		r.comment = Span{min(s.Start, r.commentStart(s)), s.End}
 		r.documented(line, s)
@@ -68,6 +72,20 @@ func (r *reading) commentStart(s Span) int {
 func isComment(s string) bool {
 	return strings.HasPrefix(s, "//") || strings.HasPrefix(s, "#") || strings.HasPrefix(s, "/*") || strings.HasPrefix(s, "*") ||
 		strings.HasPrefix(s, "--")
+}
+
+// isDirective holds for a comment that speaks to a compiler: //go:noinline, //export Name.
+func isDirective(s string) bool {
+	rest, ok := strings.CutPrefix(s, "//")
+	n := 0
+	for n < len(rest) && byteMarks[rest[n]]&(hasLower|hasDigit) != 0 {
+		n++
+	}
+	if !ok || n == 0 {
+		return false
+	}
+	word, after := rest[:n], rest[n:]
+	return len(after) > 1 && after[0] == ':' && after[1] != ' ' || word == "export" || word == "line" || word == "extern" || word == "nolint"
 }
 
 // A word is one of a command line, with the quotes around it taken off.
@@ -171,12 +189,34 @@ func (r *reading) command(line, s Span, prompted bool) {
 		return
 	}
 	r.note(Command, s.of(r.text))
-	r.commandTool(line, Span{s.Start, end}, words)
+	r.beside(words)
+	r.commandTool(Span{s.Start, end}, words)
 	r.prose = Span{}
 }
 
+// beside takes note of which commands stand under a heading and in a block: what is said above several of them is said of no
+// single one.
+func (r *reading) beside(words []word) {
+	name := words[0].of(r.text)
+	if len(words) > 1 && !words[1].quoted && !isFlag(words[1].of(r.text)) {
+		name += " " + words[1].of(r.text)
+	}
+	if s := &r.sections[len(r.sections)-1]; s.command == "" {
+		s.command = name
+	} else if s.command != name {
+		s.several = true
+	}
+	if r.lead.command == "" {
+		r.lead.command = name
+	} else if r.lead.command != name && r.lead.tells > 0 {
+		c := &r.candidates[r.lead.tells-1]
+		c.about, c.prose = Span{}, ""
+		r.lead.tells = 0
+	}
+}
+
 // commandTool makes a candidate of a command.
-func (r *reading) commandTool(line, whole Span, words []word) {
+func (r *reading) commandTool(whole Span, words []word) {
 	program := words[0].of(r.text)
 	rest := words[1:]
 	surface := words[0].Span
@@ -214,17 +254,25 @@ func (r *reading) commandTool(line, whole Span, words []word) {
 	if (nested[program] || nesting[program]) && flagless(name) {
 		return
 	}
+	if len(rest) == 1 && asideFlags[rest[0].of(r.text)] {
+		return // what is said is of the flag
+	}
 	c := candidate{feature: Command, name: identifier(name), surface: surface, about: r.commandPurpose(whole), line: whole}
-	partial := false // it has arguments without a name
+	if c.about.Start > whole.Start { // a comment behind it ends with the line
+		c.prose = flat(c.about.of(r.text))
+	}
+	if last := words[len(words)-1]; r.piped(Span{last.End, whole.End}) {
+		c.about, c.prose, c.partial = Span{}, "", true // what is said is of all of the pipe
+	}
 	for i := 0; i < len(rest); i++ {
 		w := rest[i].of(r.text)
 		if w == "--" {
-			partial = true
+			c.partial = true
 			break
 		}
 		switch {
-		case rest[i].quoted:
-			partial = true
+		case rest[i].quoted || strings.HasPrefix(w, "<<") || strings.Contains(w, "/..."):
+			c.partial = true
 		case isFlag(w):
 			key, value, joined := strings.Cut(w, "=")
 			bare := strings.TrimLeft(key, "-")
@@ -248,6 +296,8 @@ func (r *reading) commandTool(line, whole Span, words []word) {
 			case i+1 < len(rest) && (rest[i+1].quoted || !positional(rest[i+1].of(r.text))) && (dashes == 2 || len(bare) == 1):
 				i++
 				p.valued = true
+				given := rest[i].of(r.text)
+				c.partial = c.partial || strings.Contains(given, "$(") || strings.HasPrefix(given, "<<") // an input of its own
 				if v := rest[i].Span; !isPlaceholder(v.of(r.text)) {
 					p.example = v
 				}
@@ -260,11 +310,15 @@ func (r *reading) commandTool(line, whole Span, words []word) {
 					at: Span{rest[i].Start + k, rest[i].Start + k + len(v)}})
 			}
 		default:
-			partial = true
+			c.partial = true
+			c.poor = c.poor || i == 0 && programName(w) // a command of this command
 		}
 	}
 	r.add(c)
-	if !partial {
+	if r.current >= 0 && r.candidates[r.current].about == c.about && !c.about.empty() && r.lead.prose.has(c.about) {
+		r.lead.tells = r.current + 1
+	}
+	if !c.partial {
 		shown := whole
 		if i := strings.Index(whole.of(r.text), " #"); i > 0 {
 			shown.End = shown.Start + i
@@ -290,10 +344,20 @@ func (r *reading) commandPurpose(whole Span) Span {
 	if s := r.purpose(r.prose); !s.empty() && r.tells("", s) {
 		return s
 	}
-	if h := r.sections[len(r.sections)-1].heading; isPhrase(h.of(r.text)) && r.tells("", h) {
-		return h
+	if !r.prose.empty() && r.text[max(0, r.prose.Start-2):r.prose.Start] != "# " {
+		return Span{} // the text between says more than the heading
 	}
-	return Span{}
+	h := r.sections[len(r.sections)-1].heading
+	if first, _, _ := strings.Cut(h.of(r.text), " "); strings.HasSuffix(first, "ing") || !isPhrase(h.of(r.text)) || !r.tells("", h) {
+		return Span{}
+	}
+	return h
+}
+
+// piped says whether a command line goes on with another command behind a place.
+func (r *reading) piped(s Span) bool {
+	text := strings.TrimLeft(s.of(r.text), " \t\"'")
+	return strings.HasPrefix(text, "|") || strings.HasPrefix(text, "&&") || strings.HasPrefix(text, ";")
 }
 
 // tells says whether a text is what a tool of a name does, as far as a request can be made of it.

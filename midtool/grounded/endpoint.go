@@ -31,6 +31,7 @@ func verbBefore(s string) (start, end int) {
 // scanEndpoints finds verbs followed by a path or a URL, makes candidates of them and returns the span with all of them.
 func (r *reading) scanEndpoints(line Span, inCode bool) Span {
 	var taken Span
+	var body, known bool // of the whole line
 	for at := line.Start; at < line.End; {
 		i := strings.IndexByte(r.text[at:line.End], '/')
 		if i < 0 {
@@ -62,19 +63,22 @@ func (r *reading) scanEndpoints(line Span, inCode bool) Span {
 		at = max(at, end)
 		surface := Span{line.Start + vs, end}
 		path := Span{start, end}
-		if strings.IndexByte(surface.of(r.text), '|') >= 0 {
-			surface = path // they stand in two cells
+		if strings.ContainsAny(surface.of(r.text), "|\"'") {
+			surface = path // they stand in two cells, or a quote begins between
 		}
 		taken = taken.union(surface)
 		verb := r.text[line.Start+vs : line.Start+ve]
 		r.note(Endpoint, verb+" "+path.of(r.text))
-		r.endpoint(line, surface, path, verb, inCode)
+		if inCode && !known {
+			body, known = r.sendsBody(line), true
+		}
+		r.endpoint(line, surface, path, verb, inCode, body)
 	}
 	return taken
 }
 
-// endpoint makes a candidate.
-func (r *reading) endpoint(line, surface, path Span, verb string, inCode bool) {
+// endpoint makes a candidate; body says that its command sends one.
+func (r *reading) endpoint(line, surface, path Span, verb string, inCode, body bool) {
 	text := path.of(r.text)
 	if i := strings.Index(text, "://"); i >= 0 {
 		host := strings.IndexByte(text[i+3:], '/')
@@ -126,7 +130,7 @@ func (r *reading) endpoint(line, surface, path Span, verb string, inCode bool) {
 		at += len(pair) + 1
 	}
 	c := candidate{feature: Endpoint, name: name, surface: surface, line: line, params: params, inCode: inCode,
-		reads: verb == "GET" || verb == "HEAD"}
+		reads: verb == "GET" || verb == "HEAD", partial: body}
 	switch {
 	case !inCode:
 		if c.about = r.aside(Span{surface.End, line.End}); c.about.empty() {
@@ -141,6 +145,24 @@ func (r *reading) endpoint(line, surface, path Span, verb string, inCode bool) {
 	if query != "" {
 		r.example(r.current, surface)
 	}
+}
+
+// sendsBody says whether a command line sends a body, which the path does not tell of.
+func (r *reading) sendsBody(line Span) bool {
+	for rest := r.text[line.Start:min(len(r.text), line.Start+2048)]; rest != ""; {
+		one, after, _ := strings.Cut(rest, "\n")
+		one = " " + strings.TrimSpace(one)
+		for _, flag := range [...]string{" -d ", " --data", " --json", " -F ", " --form"} {
+			if strings.Contains(one, flag) {
+				return true
+			}
+		}
+		if !strings.HasSuffix(one, "\\") {
+			break
+		}
+		rest = after
+	}
+	return false
 }
 
 // pathVariable is the name in {id}, :id or <id>.
@@ -203,6 +225,7 @@ func (r *reading) aside(s Span) Span {
 		}
 		s.Start++
 	}
+	s.End = min(s.End, s.Start+2*maxPiece) // no phrase is as long, and a line may have many names
 	if i := strings.Index(s.of(r.text), "|"); i >= 0 {
 		s.End = s.Start + i
 	}

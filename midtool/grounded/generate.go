@@ -229,18 +229,23 @@ func (d *draft) ask() miss {
 	}
 	q := draw.One(&d.draws, open)
 	d.key = keyOf(d.kind, q)
-	request := ""
+	asked := *q
 	if q.tool != nil {
-		request = plainWish.Replace(d.words.Wish(wording.About(q.tool.name, q.tool.prose)))
+		wish := plainWish.Replace(d.words.Wish(wording.About(q.tool.name, q.tool.prose)))
+		if lastWord(wish) == lastWord(q.fields.text) { // else it leaves out what tells the tool from others
+			asked.form, asked.fields.text = &selecting, wish
+		}
 	}
 	d.show(textLeads, d.m.r.excerpt(q.focus, questionRoom))
-	d.user(q.say(&d.draws, request))
-	d.assistant(q.answer(&d.draws))
+	d.user(asked.say(&d.draws))
+	d.assistant(asked.answer(&d.draws))
 	d.sample.Family = midtool.QA
 	d.sample.Plan.Answer = q.pieces
 	d.sample.Ability = abilities[d.kind]
 	return miss{}
 }
+
+func lastWord(s string) string { return strings.ToLower(s[strings.LastIndexByte(s, ' ')+1:]) }
 
 func keyOf(kind string, q *question) string {
 	return kind + "\x00" + q.fields.name + "\x00" + q.fields.of + "\x00" + q.fields.text + "\x00" + strings.Join(q.pieces, "\x00")

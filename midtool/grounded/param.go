@@ -60,14 +60,42 @@ func (r *reading) tableRow(line, s Span) {
 	if doubtful || inner.empty() || !isParamName(inner.of(r.text)) {
 		return
 	}
-	p := param{name: inner, typ: r.bare(at(t.typ)), about: r.sentence(at(t.about)), def: r.bare(at(t.def)), example: r.bare(at(t.example))}
+	p := param{name: inner, typ: r.bare(at(t.typ)), about: r.sentence(at(t.about)),
+		def: r.cellValue(at(t.def)), example: r.cellValue(at(t.example))}
 	need := strings.ToLower(r.bare(at(t.need)).of(r.text))
 	p.required = need == "yes" || need == "required" || need == "true" || need == "✓" || need == "✅" || need == "y"
 	if !isTypeWord(p.typ.of(r.text)) {
 		p.typ = Span{}
 	}
-	p.apart = !t.headed
+	if p.apart = !t.headed; p.apart {
+		for _, c := range cells[1:] { // the longest says most
+			if c = r.sentence(c); c.End-c.Start > p.about.End-p.about.Start {
+				p.about = c
+			}
+		}
+		if !isPhrase(p.about.of(r.text)) {
+			return
+		}
+	}
 	r.param(p)
+}
+
+// cellValue is the one value in a cell, or the first of several in code; a flag before it is taken off.
+func (r *reading) cellValue(s Span) Span {
+	if text := s.of(r.text); strings.HasPrefix(text, "`") {
+		if n := strings.IndexByte(text[1:], '`'); n >= 0 {
+			s = Span{s.Start + 1, s.Start + 1 + n}
+		}
+	}
+	s = r.bare(s)
+	if text := s.of(r.text); isFlag(text) {
+		i := strings.IndexAny(text, " =")
+		if i < 0 || strings.Contains(text[i:], " -") {
+			return Span{}
+		}
+		s = r.bare(r.trim(Span{s.Start + i + 1, s.End}))
+	}
+	return s
 }
 
 // cells cuts a row.
@@ -148,7 +176,8 @@ func (r *reading) param(p param) {
 		p.def = r.defaultIn(p.about)
 	}
 	switch d := p.def.of(r.text); {
-	case isPlaceholder(d), len(d) > 40, strings.ContainsRune(d, ' '), d == "-", strings.EqualFold(d, "none"), d == "null":
+	case isPlaceholder(d), len(d) > 40, strings.ContainsRune(d, ' '), d == "-", strings.EqualFold(d, "none"), d == "null",
+		d == "varies", d == "depends":
 		p.def = Span{}
 	}
 	bare := strings.TrimLeft(name, "-")
@@ -312,7 +341,7 @@ func (r *reading) flagLine(body Span) bool {
 	}
 	valued = valued || strings.Trim(rest[:gap], " `*|:") != ""
 	about := r.aside(Span{body.Start + at + gap, body.End})
-	if about.empty() {
+	if about.empty() || strings.Contains(about.of(r.text), "   ") { // of three columns
 		return false
 	}
 	whole := name.of(r.text)

@@ -6,7 +6,7 @@ import (
 	"github.com/throughline-go/throughline/midtool/internal/draw"
 )
 
-// A form is a kind of question with the ways to ask it and to answer it. {name}, {of}, {noun}, {text} and {request} stand for
+// A form is a kind of question with the ways to ask it and to answer it. {name}, {of}, {noun} and {text} stand for
 // words of the document in the question, {piece} for the answer; all tables here are ours.
 type form struct {
 	asks, answers []string
@@ -29,16 +29,21 @@ var (
 		`This is taken from the text.|I hope this helps.|Let me know if you need more.|Those are the words of the text.|` +
 		`Ask on if something is unclear.|It is in the part shown above.`)
 
-	selecting = form{ways("which {noun} would I use to {request}?|which {noun} is the one to {request}?|" +
-		"I want to {request}. Which {noun} does that?|what {noun} do I need to {request}?|to {request}, which {noun} should I pick?|" +
-		"suppose I have to {request}. Which {noun} is it?|I need to {request}. What is the {noun} for it?|" +
-		"is there some {noun} to {request}, and which one?"),
-		ways("Use `{piece}`.|That is `{piece}`.|The {noun} for that is `{piece}`.|You want `{piece}`.|`{piece}` does that.|" +
-			"According to the text, `{piece}`.|The text names `{piece}` for this.|For that there is `{piece}`.|It is `{piece}`.|" +
-			"`{piece}` is the one.|" +
-			"`{piece}` will do that.|Take `{piece}`.|The right {noun} is `{piece}`.|Go with `{piece}`.|The {noun} you need is `{piece}`.|" +
-			"That would be `{piece}`.|`{piece}` is made for this.|The text describes `{piece}` for that.|Pick `{piece}`.|Look at `{piece}`.|" +
-			"The answer is `{piece}`.|For this the text has `{piece}`."), false}
+	selecting = form{ways("which {noun} would I use to {text}?|which {noun} is the one to {text}?|" +
+		"I want to {text}. Which {noun} does that?|what {noun} do I need to {text}?|to {text}, which {noun} should I pick?|" +
+		"suppose I have to {text}. Which {noun} is it?|I need to {text}. What is the {noun} for it?|" +
+		"is there some {noun} to {text}, and which one?"),
+		selectingAnswers, false}
+	selectingAnswers = ways("Use `{piece}`.|That is `{piece}`.|The {noun} for that is `{piece}`.|You want `{piece}`.|`{piece}` does that.|" +
+		"According to the text, `{piece}`.|The text names `{piece}` for this.|For that there is `{piece}`.|It is `{piece}`.|" +
+		"`{piece}` is the one.|" +
+		"`{piece}` will do that.|Take `{piece}`.|The right {noun} is `{piece}`.|Go with `{piece}`.|The {noun} you need is `{piece}`.|" +
+		"That would be `{piece}`.|`{piece}` is made for this.|The text describes `{piece}` for that.|Pick `{piece}`.|Look at `{piece}`.|" +
+		"The answer is `{piece}`.|For this the text has `{piece}`.")
+	selectingWhat = form{ways("which {noun} {text}?|I need the {noun} that {text}. Which one is it?|what is the {noun} called that {text}?|" +
+		"is there some {noun} that {text}, and which one?|I am looking for the {noun} that {text}.|of what is here, which {noun} {text}?|" +
+		"name the {noun} that {text}."),
+		selectingAnswers, false}
 
 	extracting = form{ways("write `{of}` as a JSON call with \"name\" and \"arguments\"; the name is {name}.|" +
 		"turn `{of}` into a JSON call, with \"name\" {name} and the \"arguments\" it gives.|" +
@@ -59,6 +64,8 @@ var (
 			"According to the text: {piece}.|This is what it says: {piece}.|The description is: {piece}."), false}
 	entry = form{ways("what does `{name}` stand for?|what is `{name}`?|how is `{name}` described?|what does the text say about `{name}`?|" +
 		"what is meant by `{name}`?|what is `{name}` about?|I came across `{name}`. What is it?"), meaning.answers, false}
+	tabled = form{ways("what does the text say about `{name}`?|what stands beside `{name}`?|what does the table have for `{name}`?|" +
+		"what is said there about `{name}`?|I found `{name}` in the table. What belongs to it?"), meaning.answers, false}
 	defaulting = form{ways("what is the default of the {noun} `{name}`{of}?|which value does `{name}`{of} have if I leave it out?|" +
 		"if I do not set `{name}`{of}, what is used?|what does `{name}`{of} default to?|I will not pass `{name}`{of}. Which value applies?|" +
 		"without the {noun} `{name}`{of}, which value is taken?"),
@@ -174,8 +181,8 @@ func fill(template string, pairs ...string) said {
 	return said{strings.NewReplacer(pairs...).Replace(template), template}
 }
 
-// say words the question; request is what its tool is wanted for.
-func (q *question) say(d *draw.Draws, request string) said {
+// say words the question.
+func (q *question) say(d *draw.Draws) said {
 	lead, ask := draw.One(d, askLeads), draw.One(d, q.form.asks)
 	if lead == "" || strings.HasSuffix(lead, ". ") {
 		ask = upper(ask)
@@ -190,7 +197,7 @@ func (q *question) say(d *draw.Draws, request string) said {
 			of = " of `" + of + "`"
 		}
 	}
-	return fill(template, "{name}", q.fields.name, "{of}", of, "{noun}", q.fields.noun, "{text}", q.fields.text, "{request}", request)
+	return fill(template, "{name}", q.fields.name, "{of}", of, "{noun}", q.fields.noun, "{text}", q.fields.text)
 }
 
 // answer words the answer.

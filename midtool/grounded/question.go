@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/throughline-go/throughline/midtool/internal/jsonval"
+	"github.com/throughline-go/throughline/midtool/internal/wording"
 )
 
 // A question is one that the document answers.
@@ -45,7 +46,7 @@ func (m *material) put(kind string, q question) {
 		return
 	}
 	for _, p := range q.pieces {
-		if len(p) < 1 || len(p) > maxPiece || strings.ContainsAny(p, "\r\n") {
+		if len(p) < 1 || len(p) > maxPiece || strings.ContainsAny(p, "\r\n") || q.form != &extracting && !balanced(p) {
 			return
 		}
 	}
@@ -62,9 +63,16 @@ func (c *candidate) spanned() Span {
 	return c.surface
 }
 
+// vague holds for a program of which each command does something else.
+func (c *candidate) vague() bool { return c.feature == Command && c.poor }
+
 func (m *material) askCandidates() {
 	r := m.r
-	for _, i := range r.owner {
+	same := make(map[string]int) // candidates by what they do
+	for _, i := range r.told {
+		same[strings.ToLower(r.candidates[i].prose)]++
+	}
+	for _, i := range r.told {
 		c := &r.candidates[i]
 		surface := c.surface.of(r.text)
 		if m.named[surface] > 1 {
@@ -73,8 +81,16 @@ func (m *material) askCandidates() {
 		if c.about.empty() || !c.spanned().has(c.about) {
 			continue
 		}
-		m.put("tool_selection", question{form: &selecting, tool: c, pieces: []string{surface}, focus: c.spanned(),
-			fields: fields{noun: nouns[c.feature]}})
+		if same[strings.ToLower(c.prose)] == 1 && !tellsName(c.prose, surface) {
+			q := question{form: &selecting, tool: c, pieces: []string{surface}, focus: c.spanned(), fields: fields{noun: nouns[c.feature]}}
+			third := false
+			if q.fields.text, third = wanted(c.prose); third {
+				q.form = &selectingWhat
+			}
+			if q.fields.text != "" {
+				m.put("tool_selection", q)
+			}
+		}
 		if rest, ok := cutReturns(c.about.of(r.text)); ok && c.feature != Command && r.complete(c.about) {
 			m.put("output_use", question{form: &returning, pieces: []string{rest}, focus: c.spanned(),
 				fields: fields{of: surface, noun: nouns[c.feature]}})
@@ -111,6 +127,29 @@ func (m *material) askCandidates() {
 	}
 }
 
+// wanted is a description that begins with a verb as a question says it: "list the jobs of a user" or, third, "lists the ...".
+// It is empty where that is no way to say it.
+func wanted(prose string) (text string, third bool) {
+	text = strings.TrimRight(prose, ".!?")
+	verb, rest, _ := strings.Cut(text, " ")
+	if len(text) > maxPiece*3/4 || strings.ContainsAny(text, "{}\"?") || strings.Contains(text, ". ") || strings.HasSuffix(verb, "ing") ||
+		!isVerb(verb) {
+		return "", false
+	}
+	verb = strings.ToLower(verb)
+	return verb + " " + rest, strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
+}
+
+// tellsName says whether one of the words of a description is the name.
+func tellsName(prose, surface string) bool {
+	for w := range strings.FieldsSeq(prose) {
+		if strings.EqualFold(strings.Trim(w, ".,:;()[]'\""), surface) {
+			return true
+		}
+	}
+	return false
+}
+
 // cutReturns is what follows "Returns" at the start of a description.
 func cutReturns(s string) (string, bool) {
 	for _, w := range [...]string{"Returns ", "Return ", "returns ", "return "} {
@@ -128,7 +167,7 @@ func (m *material) askExamples() {
 		c := &r.candidates[x.owner]
 		call := jsonval.NewObject(jsonval.Pair("name", jsonval.NewString(c.name)), jsonval.Pair("arguments", x.args))
 		shown := x.shown.of(r.text)
-		if len(shown) > 160 || strings.ContainsAny(shown, "\n`") {
+		if c.vague() || len(shown) > 160 || strings.ContainsAny(shown, "\n`") {
 			continue
 		}
 		m.put("argument_extraction", question{form: &extracting, pieces: []string{call.Encode(jsonval.Display)}, focus: x.shown,
@@ -149,7 +188,7 @@ func (m *material) askParams() {
 	for i := range r.params {
 		p := &r.params[i]
 		name := p.name.of(r.text)
-		if p.owner < 0 && said[name] > 1 ||
+		if p.owner < 0 && said[name] > 1 || p.owner >= 0 && r.candidates[p.owner].vague() ||
 			p.owner >= 0 && (said[owned(p)] > 1 || m.named[r.candidates[p.owner].surface.of(r.text)] > 1) {
 			continue
 		}
@@ -160,8 +199,12 @@ func (m *material) askParams() {
 		form := &meaning
 		if p.owner >= 0 {
 			f.of = r.candidates[p.owner].surface.of(r.text)
+		} else if p.apart {
+			form = &tabled
 		} else if p.typ.empty() && f.noun != "option" {
-			form = &entry
+			if form = &entry; !marked(name, r.text[max(0, p.name.Start-1):p.name.Start]) {
+				continue // "- cli: allow several flags": a topic
+			}
 		}
 		focus := p.name.union(p.about)
 		if !p.about.empty() && r.complete(p.about) {
@@ -176,23 +219,58 @@ func (m *material) askParams() {
 	}
 }
 
+// marked holds for a name that does not read like a word of a sentence: it has marks of code or emphasis, or a join.
+func marked(name, before string) bool {
+	return before == "`" || before == "*" || strings.ContainsAny(name, "_0123456789")
+}
+
+// balanced says whether no bracket and no piece of code is cut in two.
+func balanced(s string) bool {
+	return strings.Count(s, "(") == strings.Count(s, ")") && strings.Count(s, "`")%2 == 0
+}
+
 // short is the first sentence of a step, empty if it is long or no step.
 func (r *reading) short(s step) Span {
 	one := r.sentence(s.text)
-	if n := one.End - one.Start; n < 8 || n > 160 || !r.complete(one) || labeled(one.of(r.text)) {
+	text := one.of(r.text)
+	if n := one.End - one.Start; n < 8 || n > 160 || !r.complete(one) || !balanced(text) || labeled(text) {
+		return Span{}
+	}
+	first, _, _ := strings.Cut(text, " ")
+	if subjects[first] {
+		return Span{} // a statement
+	}
+	// "If the card is expired:" is no more than the beginning of a step, and "Minimum age: It is 60 days." a criterion.
+	behind := strings.TrimLeft(r.text[one.End:min(len(r.text), one.End+4)], "*")
+	if (strings.Contains(text, ": ") || strings.HasPrefix(behind, ":")) && !isVerb(strings.Trim(first, "*")) {
 		return Span{}
 	}
 	return one
 }
 
+// subjects begin a sentence that tells something, and nothing to do.
+var subjects = wordSet("A An The This That These Those There It Each Every All You We")
+
+// isVerb says whether a description that begins with a word tells what is done.
+func isVerb(w string) bool { return wording.About("", w+" the thing").Described() }
+
 // labeled holds for "**Fast** - It is fast": an item of such a list has a name, and is nothing that is done.
 func labeled(s string) bool {
-	rest, ok := strings.CutPrefix(s, "**")
+	mark := "**"
+	if strings.HasPrefix(s, "`") {
+		mark = "`"
+	}
+	rest, ok := strings.CutPrefix(s, mark)
 	if !ok {
 		return false
 	}
-	label, rest, ok := strings.Cut(rest, "**")
+	label, rest, ok := strings.Cut(rest, mark)
 	rest = strings.TrimLeft(rest, " ")
+	if strings.HasPrefix(rest, "(") { // an aside
+		if i := strings.IndexByte(rest, ')'); i >= 0 {
+			rest = strings.TrimLeft(rest[i+1:], " ")
+		}
+	}
 	return ok && (strings.HasSuffix(label, ":") || strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-") ||
 		strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—"))
 }
@@ -266,7 +344,7 @@ func (m *material) askOutputs() {
 		o := &r.outputs[i]
 		c := &r.candidates[o.owner]
 		focus := c.surface.union(o.about)
-		if !r.complete(o.about) || m.named[c.surface.of(r.text)] > 1 {
+		if c.vague() || !r.complete(o.about) || m.named[c.surface.of(r.text)] > 1 {
 			continue
 		}
 		m.put("output_use", question{form: &returning, pieces: []string{o.about.of(r.text)}, focus: focus,
@@ -292,7 +370,7 @@ func (m *material) askTroubles() {
 			q.form = &arising
 		case !t.code.empty():
 			q.form = &meaningOf
-		case t.owner >= 0:
+		case t.owner >= 0 && !r.candidates[t.owner].vague():
 			q.form, q.fields.of = &breaking, r.candidates[t.owner].surface.of(r.text)
 			q.focus = q.focus.union(r.candidates[t.owner].surface)
 		default:

@@ -29,6 +29,7 @@ type reading struct {
 
 	code       bool   // the whole text is code
 	fence      string // the mark that closes the block at hand; empty outside
+	lead       lead   // of the block
 	lang       string // of the block
 	shell      bool   // the block may hold commands
 	prose      Span   // last line of prose, which may say what the next command does
@@ -41,12 +42,22 @@ type reading struct {
 
 	tools []midtool.Tool // of candidates that make one
 	owner []int          // candidate of each
+	told  []int          // candidates of which it is said what they do
 }
 
 // A section is what stands under a heading; the first has none.
 type section struct {
 	heading Span // its text
 	start   int
+	command string // the first one in it
+	several bool   // there are others
+}
+
+// A lead is the line above a block. It says what a command does if that is the only one in the block.
+type lead struct {
+	prose   Span
+	command string // the first one in the block
+	tells   int    // candidate that has its words, counted from 1
 }
 
 // A step is one of a procedure.

@@ -46,6 +46,7 @@ func (r *reading) line(line Span) {
 		r.lang, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(info)), " ")
 		r.shell = r.lang == "" || shells[r.lang]
 		r.comment = Span{}
+		r.lead = lead{prose: r.prose}
 	default:
 		r.proseLine(line, s)
 	}
@@ -146,7 +147,7 @@ func (r *reading) heading(line, s Span) {
 	}
 	s = r.trim(s)
 	if len(r.sections) < maxSpans {
-		r.sections = append(r.sections, section{s, line.Start})
+		r.sections = append(r.sections, section{heading: s, start: line.Start})
 	}
 	r.current, r.table = -1, nil
 	r.list++

@@ -21,6 +21,9 @@ var declarations = [...]declaration{
 	{"pub fn ", colon}, {"pub async fn ", colon},
 }
 
+// typeNames are words for types that name no parameter.
+var typeNames = wordSet("bool boolean int integer string str float double")
+
 // maxSignature bounds a signature over several lines.
 const maxSignature = 2048
 
@@ -33,8 +36,9 @@ func (r *reading) signature(line, s Span) bool {
 			continue
 		}
 		at := s.End - len(rest)
-		poor := false
+		poor, method := false, false
 		if d.form == typeAfter && strings.HasPrefix(rest, "(") { // a receiver
+			method = true
 			i := strings.IndexByte(rest, ')')
 			if i < 0 {
 				return false
@@ -63,7 +67,7 @@ func (r *reading) signature(line, s Span) bool {
 			return false
 		}
 		r.until = max(r.until, end)
-		r.callable(line, name, Span{at + 1, end}, d, poor)
+		r.callable(line, name, Span{at + 1, end}, d, poor, method)
 		return true
 	}
 	return false
@@ -92,8 +96,8 @@ func (r *reading) closing(at int) int {
 	return -1
 }
 
-// callable counts a signature and makes a candidate of it.
-func (r *reading) callable(line, name, inside Span, d declaration, poor bool) {
+// callable counts a signature and makes a candidate of it; method says that a receiver stands before its name.
+func (r *reading) callable(line, name, inside Span, d declaration, poor, method bool) {
 	text := name.of(r.text)
 	r.note(Callable, text+"("+inside.of(r.text)+")")
 	c := candidate{feature: Callable, name: text, surface: name, line: Span{line.Start, max(line.End, inside.End+1)},
@@ -107,6 +111,11 @@ func (r *reading) callable(line, name, inside Span, d declaration, poor bool) {
 		var ok bool
 		c.params, ok = r.parameters(inside, d.form)
 		c.poor = !ok
+		args := inside.of(r.text)
+		method = method || strings.HasPrefix(args, "self") || strings.HasPrefix(args, "&self") || strings.HasPrefix(args, "&mut self")
+		// A method without arguments tells about an object that no call can give.
+		c.partial = method && len(c.params) == 0 ||
+			d.form == typeAfter && !strings.Contains(args, "context.Context") && !r.givesData(inside.End+1)
 	}
 	if !c.poor {
 		c.about, c.prose = r.docAbove(text)
@@ -125,6 +134,41 @@ func (r *reading) callable(line, name, inside Span, d declaration, poor bool) {
 	}
 	r.pendingDoc = r.pendingDoc[:0]
 	r.add(c)
+}
+
+// givesData says whether the results of a Go function, which begin at a place, are data: nothing, errors, scalars and lists of them.
+func (r *reading) givesData(at int) bool {
+	s := r.text[at:min(len(r.text), at+maxPiece)]
+	s, _, _ = strings.Cut(s, "\n")
+	s, _, _ = strings.Cut(s, "//")
+	s, _, _ = strings.Cut(s, "{")
+	s = strings.TrimSpace(s)
+	list, several := strings.CutPrefix(s, "(")
+	if list = strings.TrimSuffix(list, ")"); !several {
+		return isData(s)
+	}
+	named := strings.Contains(strings.ReplaceAll(list, ", ", ","), " ")
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		_, typ, ok := strings.Cut(part, " ")
+		if !named {
+			typ = part
+		} else if !ok {
+			continue // a name; its type comes later
+		}
+		if !isData(typ) {
+			return false
+		}
+	}
+	return true
+}
+
+func isData(typ string) bool {
+	if typ == "" || typ == "error" || typ == "[]byte" {
+		return true
+	}
+	s := typeOf(typ)
+	return s.Get("type") != nil
 }
 
 // parameters reads a parameter list; false if one of them is nothing that JSON can give.
@@ -256,6 +300,9 @@ func (r *reading) docIn(s Span, name string) (Span, string) {
 		}
 		l := Span{at, end}
 		at = end + 1
+		if isDirective(strings.TrimLeft(l.of(r.text), " \t")) {
+			continue
+		}
 		for !l.empty() && strings.IndexByte("/*# \t\r!", r.text[l.Start]) >= 0 {
 			l.Start++
 		}
@@ -374,6 +421,10 @@ func (r *reading) ticked(line, s Span) {
 	var ok bool
 	if c.params, ok = r.parameters(Span{at + 1, end}, colon); !ok || len(c.name) < 3 {
 		return
+	}
+	c.partial = len(c.params) == 0 && strings.Contains(surface.of(r.text), ".") // of an object
+	for i := range c.params {
+		c.partial = c.partial || typeNames[c.params[i].name] // a list of types
 	}
 	c.about = r.aside(Span{end + 1, s.End})
 	r.add(c)

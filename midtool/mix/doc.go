@@ -10,7 +10,8 @@
 //  2. Where a source has less than its part, [Policy] says what happens. By default the whole budget shrinks to the largest at
 //     which no source falls short.
 //  3. The units of a source are put in the order of a hash of the seed and their ID, and taken while the running sum stays within
-//     the part. The first that would exceed it ends the source. So a larger part keeps all that a smaller one chose.
+//     the part. The first that would exceed it ends the source. So a larger part keeps all that a smaller one chose, and a source
+//     whose first unit is larger than its part gives nothing, as may happen in a small budget.
 //  4. All that was taken is put in its final order by a second hash, which mixes the sources.
 //
 // [Shard] spreads the records over files by a third hash.

@@ -72,7 +72,7 @@ func (s *selector) check() error {
 	for i := range s.units {
 		u := &s.units[i]
 		if _, ok := s.opts.Shares[u.Source]; !ok {
-			return fmt.Errorf("mix: unit %q: source %q has no share", u.ID, u.Source)
+			return fmt.Errorf("mix: unit %q: source %q has no share, want one of %q", u.ID, u.Source, slices.Sorted(maps.Keys(s.opts.Shares)))
 		}
 		if u.Tokens < 0 {
 			return fmt.Errorf("mix: unit %q: %d tokens, want at least 0", u.ID, u.Tokens)

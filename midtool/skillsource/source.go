@@ -178,10 +178,10 @@ func (s Source) load(ctx context.Context) (*loaded, error) {
 		errs = append(errs, errors.New("skillsource: Name is empty"))
 	}
 	if (s.Dir == "") == (s.FS == nil) {
-		errs = append(errs, fmt.Errorf("skillsource: %s: want one of Dir and FS, got Dir %q and FS %T", s.Name, s.Dir, s.FS))
+		errs = append(errs, fmt.Errorf("skillsource: %q: want one of Dir and FS, got Dir %q and FS %T", s.Name, s.Dir, s.FS))
 	}
 	if s.Load.Previous != nil {
-		errs = append(errs, fmt.Errorf("skillsource: %s: Load.Previous is set, want nil", s.Name))
+		errs = append(errs, fmt.Errorf("skillsource: %q: Load.Previous is set, want nil", s.Name))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
