@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -147,6 +148,11 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	if s := *d.MinScore; !(s >= 0 && s <= 1) {
 		bad("MinScore %v is outside [0, 1]", s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Mix.Shares)) {
+		if !slices.Contains(sources, name) {
+			bad("Mix.Shares: %q is no source, want some of %q", name, sources)
+		}
 	}
 	if d.Licenses == nil {
 		d.Licenses = midtool.DefaultLicenses()

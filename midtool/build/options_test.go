@@ -41,6 +41,7 @@ func TestOptions(t *testing.T) {
 		{"rules", func(o *Options) {
 			o.Rules = map[document.Kind][]quality.Rule{"song": nil, document.Web: {{Measure: "verve"}}}
 		}, []string{`"song"`, "verve"}},
+		{"shares", func(o *Options) { o.Mix.Shares = map[string]int{"md": 1, "code": 1} }, []string{`"md" is no source`}},
 		{"dedup", func(o *Options) { o.Dedup.Bands = -1 }, []string{"Bands"}},
 		{"decontaminate", func(o *Options) { o.Decontaminate.N = -1 }, []string{"N"}},
 		{"benchmarks", func(o *Options) { o.Benchmarks = []decontaminate.Benchmark{{}} }, []string{"name"}},
