@@ -30,6 +30,7 @@ var stages = []string{"bps", "envharness", "midtool", "rl", "skill"}
 
 // Bridges, each with the one stage that it may import besides its own. A new bridge is named for what it joins and listed here.
 var bridges = map[string]string{
+	"envharness/budget":   "bps",
 	"rl/linear/play":      "envharness",
 	"rl/rollout":          "envharness",
 	"rl/train":            "envharness",
