@@ -1,0 +1,343 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// maxDepth is how deep the JSON of an answer may be nested.
+const maxDepth = 1000
+
+// An answer is what a model said, put together.
+type answer struct {
+	content string
+	refusal string
+	finish  string // empty if the server gave none
+	calls   []call
+	used    tokens
+	counted bool // the server told what was used
+}
+
+// A call is one tool call as it was received.
+type call struct {
+	id, name string
+	args     string // as written; JSON if the model kept to it
+}
+
+// wire types take what servers send: null or nothing in any place, text or parts, arguments as text or as what they stand for.
+type (
+	wireAnswer struct {
+		Choices []wireChoice
+		Usage   json.RawMessage
+		Error   json.RawMessage
+	}
+	wireChoice struct {
+		Index        int
+		Message      *wireMessage
+		Delta        *wireMessage
+		FinishReason string `json:"finish_reason"`
+	}
+	wireMessage struct {
+		Content      json.RawMessage
+		Refusal      string
+		ToolCalls    []wireCall    `json:"tool_calls"`
+		FunctionCall *wireFunction `json:"function_call"`
+	}
+	wireCall struct {
+		Index    *int
+		ID       json.RawMessage
+		Function wireFunction
+	}
+	wireFunction struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	wireUsage struct {
+		PromptTokens     json.Number `json:"prompt_tokens"`
+		CompletionTokens json.Number `json:"completion_tokens"`
+		Details          *struct {
+			CachedTokens json.Number `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	}
+)
+
+// answer reads one whole answer, in one body or in pieces: what the server sends counts, not what it was asked for.
+func (c *Client) answer(res *http.Response) (answer, error) {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	var a answer
+	var err error
+	if kind == "text/event-stream" {
+		a, err = c.readStream(res)
+	} else {
+		var body []byte
+		if body, err = io.ReadAll(res.Body); err == nil {
+			a, err = c.parseAnswer(body)
+		}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	said := c.redact.said
+	a.content, a.refusal = said.Replace(a.content), said.Replace(a.refusal)
+	for i := range a.calls {
+		k := &a.calls[i]
+		k.id, k.name, k.args = said.Replace(k.id), said.Replace(k.name), said.Replace(k.args)
+	}
+	return a, nil
+}
+
+// parseAnswer reads an answer in one body.
+func (c *Client) parseAnswer(body []byte) (answer, error) {
+	w, err := c.parse(body)
+	if err != nil {
+		return answer{}, err
+	}
+	choice := first(w.Choices)
+	if choice == nil || choice.Message == nil && choice.Delta == nil {
+		return answer{}, &Error{Message: "the answer has no choice with a message"}
+	}
+	var g gatherer
+	message := choice.Message
+	if message == nil {
+		message = choice.Delta
+	}
+	for i := range message.ToolCalls {
+		message.ToolCalls[i].Index = &i // each is a whole one, whatever number it has
+	}
+	g.add(message)
+	g.finish = choice.FinishReason
+	g.use(w.Usage)
+	return g.answer(), nil
+}
+
+// readStream reads an answer in pieces. One that breaks off before its end is an error that another attempt may cure.
+func (c *Client) readStream(res *http.Response) (answer, error) {
+	var g gatherer
+	d := ssestream.NewDecoder(res)
+	done, chosen := false, false
+	for !done && d.Next() {
+		data := bytes.TrimSpace(d.Event().Data)
+		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			done = true
+			continue
+		}
+		if len(data) == 0 {
+			continue
+		}
+		if d.Event().Type == "error" {
+			return answer{}, c.streamError(data)
+		}
+		w, err := c.parse(data)
+		if err != nil {
+			return answer{}, err
+		}
+		g.use(w.Usage)
+		choice := first(w.Choices)
+		if choice == nil {
+			continue
+		}
+		chosen = true
+		switch {
+		case choice.Delta != nil:
+			g.add(choice.Delta)
+		case choice.Message != nil:
+			g.add(choice.Message)
+		}
+		if choice.FinishReason != "" {
+			g.finish = choice.FinishReason
+		}
+	}
+	if err := d.Err(); err != nil {
+		return answer{}, err
+	}
+	if !done && g.finish == "" {
+		return answer{}, &Error{Message: "the answer breaks off", retry: true}
+	}
+	if !chosen {
+		return answer{}, &Error{Message: "the answer has no choice with a message"}
+	}
+	return g.answer(), nil
+}
+
+func (c *Client) parse(body []byte) (wireAnswer, error) {
+	var w wireAnswer
+	if deep(body) {
+		return w, &Error{Message: fmt.Sprintf("the answer is nested deeper than %d", maxDepth)}
+	}
+	if err := json.Unmarshal(body, &w); err != nil {
+		return w, &Error{
+			Message: "the answer is not the JSON of a chat completion: " + c.redact.text(err.Error()), retry: cutOff(body),
+		}
+	}
+	if len(w.Error) > 0 && string(w.Error) != "null" && len(w.Choices) == 0 {
+		return w, c.streamError(body)
+	}
+	return w, nil
+}
+
+// cutOff tells whether JSON ends too early, as when a connection is cut that does not tell its length.
+func cutOff(body []byte) bool {
+	var whole json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(body)).Decode(&whole)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// first returns the choice with index 0, else the first.
+func first(choices []wireChoice) *wireChoice {
+	for i := range choices {
+		if choices[i].Index == 0 {
+			return &choices[i]
+		}
+	}
+	if len(choices) > 0 {
+		return &choices[0]
+	}
+	return nil
+}
+
+// A gatherer puts the pieces of an answer together.
+type gatherer struct {
+	content, refusal strings.Builder
+	finish           string
+	calls            []*piece
+	byIndex          map[int]*piece
+	used             tokens
+	counted          bool
+}
+
+// A piece is a call of which more may come.
+type piece struct {
+	id, name string
+	args     strings.Builder
+}
+
+func (g *gatherer) add(m *wireMessage) {
+	g.content.WriteString(text(m.Content))
+	g.refusal.WriteString(m.Refusal)
+	for _, w := range m.ToolCalls {
+		g.call(w)
+	}
+	if f := m.FunctionCall; f != nil { // what calls were before there could be several
+		g.call(wireCall{Index: new(-1), Function: *f})
+	}
+}
+
+// call adds a piece of a call. Which one it belongs to says its index, or where there is none, that it has an id or a name of its own.
+func (g *gatherer) call(w wireCall) {
+	id := strings.TrimSpace(plain(w.ID))
+	var p *piece
+	if w.Index != nil {
+		if p = g.byIndex[*w.Index]; p != nil && w.Function.Name != "" && p.name != "" && p.other(id, plain(w.Function.Arguments)) {
+			p = nil // a server that gives every call the same index
+		}
+	} else if n := len(g.calls); n > 0 && (id == "" || id == g.calls[n-1].id) && w.Function.Name == "" {
+		p = g.calls[n-1]
+	}
+	if p == nil {
+		p = &piece{}
+		g.calls = append(g.calls, p)
+		if w.Index != nil {
+			if g.byIndex == nil {
+				g.byIndex = map[int]*piece{}
+			}
+			g.byIndex[*w.Index] = p
+		}
+	}
+	if p.id == "" {
+		p.id = id
+	}
+	if name := w.Function.Name; name != p.name { // some servers repeat it
+		p.name += name
+	}
+	p.args.WriteString(plain(w.Function.Arguments))
+}
+
+// other tells whether a piece with a name of its own belongs to another call than p, by its id, or by arguments after those that are whole.
+func (p *piece) other(id, args string) bool {
+	if id != "" && p.id != "" {
+		return id != p.id
+	}
+	return args != "" && json.Valid([]byte(p.args.String()))
+}
+
+func (g *gatherer) use(raw json.RawMessage) {
+	var u wireUsage
+	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil {
+		return // what cannot be read is estimated
+	}
+	n := tokens{input: count(u.PromptTokens), output: count(u.CompletionTokens)}
+	if u.Details != nil {
+		n.cached = min(count(u.Details.CachedTokens), n.input)
+	}
+	if n != (tokens{}) { // some servers send zeros until the end
+		g.used, g.counted = n, true
+	}
+}
+
+// count reads a number of tokens; what is none is 0.
+func count(n json.Number) int {
+	f, err := n.Float64()
+	if err != nil || !(f >= 0) || f > math.MaxInt32 {
+		return 0
+	}
+	return int(f)
+}
+
+func (g *gatherer) answer() answer {
+	a := answer{content: g.content.String(), refusal: g.refusal.String(), finish: g.finish, used: g.used, counted: g.counted}
+	for _, p := range g.calls {
+		a.calls = append(a.calls, call{id: p.id, name: p.name, args: p.args.String()})
+	}
+	return a
+}
+
+// text returns a content that is a string, null or a list of parts, of which those with text count.
+func text(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '[' {
+		var s string
+		_ = json.Unmarshal(raw, &s) // anything else is no text
+		return s
+	}
+	var parts []struct {
+		Text json.RawMessage
+	}
+	_ = json.Unmarshal(raw, &parts)
+	var b strings.Builder
+	for _, p := range parts {
+		var s string
+		if json.Unmarshal(p.Text, &s) == nil {
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+// deep tells whether JSON is nested deeper than maxDepth. What is not JSON may be counted wrongly.
+func deep(b []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
