@@ -3,12 +3,16 @@ module github.com/throughline-go/throughline/envharness/mcpenv
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/throughline-go/throughline v0.0.0
 	github.com/throughline-go/throughline/internal/mcpclient v0.0.0
+	pgregory.net/rapid v1.3.0
 )
 
+require gonum.org/v1/gonum v0.17.0 // indirect
+
 require (
-	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.7.0
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
