@@ -46,7 +46,7 @@ func (e *SyntaxError) Error() string {
 // A tool takes the "license" (or "licence") of the innermost object that has one: LicenseFrom is "function", "tool",
 // "server", "list" or "file". Origin has the file, the line (0 in a document over many lines), the Revision given here, and the
 // SHA-256 of the record: of the line, or of the document, without the white space around it and a byte order mark. Of
-// equal keys the last counts; integers are kept exactly.
+// equal keys the last counts; integers are kept exactly. The "annotations" of a tool give ReadOnly and Hints.
 //
 // A byte order mark, blank lines and a missing last newline are accepted. The file is one document if its first line
 // ends inside a JSON value, after a bracket, a brace or a comma. The first line that is not of these shapes ends the
@@ -337,11 +337,21 @@ func toolOf(v *jsonval.Value, from outer) Tool {
 		}
 	}
 	if a := v.Get("annotations"); a != nil {
-		hint := a.Get("readOnlyHint")
-		t.ReadOnly = hint != nil && hint.Kind == jsonval.Bool && hint.Text == "true"
+		readOnly := hintOf(a, "readOnlyHint")
+		t.ReadOnly = readOnly != nil && *readOnly
+		t.Hints = Hints{hintOf(a, "destructiveHint"), hintOf(a, "idempotentHint"), hintOf(a, "openWorldHint")}
 	}
 	t.Origin.Kind = cmp.Or(from.kind, "mcp")
 	return t
+}
+
+// hintOf reads one annotation; one that is no boolean is none.
+func hintOf(annotations *jsonval.Value, key string) *bool {
+	hint := annotations.Get(key)
+	if hint == nil || hint.Kind != jsonval.Bool {
+		return nil
+	}
+	return new(hint.Text == "true")
 }
 
 func licenseOf(n *jsonval.Value) string {

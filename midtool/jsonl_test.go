@@ -39,6 +39,10 @@ func TestToolsJSONLShapes(t *testing.T) {
 		{"MCP tool", `{"name":"a","title":"T","description":"d","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
 			[]Tool{{Name: "a", Title: "T", Description: "d", Parameters: []byte(`{"type":"object"}`), Returns: []byte(`{"type":"object"}`), ReadOnly: true,
 				Origin: at("mcp", 1)}}, "title, output schema and annotations are kept"},
+		{"MCP annotations", `{"name":"a","description":"d","inputSchema":{"type":"object"},` +
+			`"annotations":{"destructiveHint":false,"idempotentHint":true,"openWorldHint":"no","title":"x"}}`,
+			[]Tool{{Name: "a", Description: "d", Parameters: []byte(`{"type":"object"}`), Hints: Hints{Destructive: new(false), Idempotent: new(true)},
+				Origin: at("mcp", 1)}}, "said, not said, and no boolean"},
 		{"function", `{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}`,
 			[]Tool{tool("a", "", "", "", "openai", 1)}, "OpenAI shape"},
 		{"bare function", `{"name":"a","description":"d","parameters":{"type":"object"},"license":"MIT"}`,

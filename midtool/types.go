@@ -17,11 +17,20 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`        // JSON Schema of the arguments, an object schema
 	Returns     json.RawMessage `json:"returns,omitempty"` // JSON Schema of the result; nil means unknown
 	ReadOnly    bool            `json:"read_only,omitempty"`
+	Hints       Hints           `json:"hints,omitzero"`         // what else is said of its effects; never part of ID
 	Group       string          `json:"group,omitempty"`        // server, API, folder or document that the tool belongs to
 	Origin      Origin          `json:"origin,omitzero"`        // where it was read; never part of ID
 	License     string          `json:"license,omitempty"`      // SPDX identifier where the text is a usual spelling of one; else the text
 	LicenseFrom string          `json:"license_from,omitempty"` // the object that states it, for example "tool" or "server"; empty if unknown
 	Lossy       []string        `json:"lossy,omitempty"`        // repairs that changed the meaning of the schema, in order
+}
+
+// Hints are what the author of a tool says of its effects besides ReadOnly: the annotations of MCP, which are nobody's promise. nil means
+// that the author says nothing, for which MCP has a default that is not always false. The values must not be changed.
+type Hints struct {
+	Destructive *bool `json:"destructive,omitempty"` // it may undo or overwrite, not only add; MCP takes nil for true
+	Idempotent  *bool `json:"idempotent,omitempty"`  // to call it again with equal arguments has no further effect; MCP takes nil for false
+	OpenWorld   *bool `json:"open_world,omitempty"`  // it deals with an open set of things, such as the web; MCP takes nil for true
 }
 
 // Origin says where a record came from.

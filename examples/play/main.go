@@ -1,6 +1,7 @@
-// Command play lets a person play a reference world in the terminal.
+// Command play lets a person play a reference world in the terminal, or shows how a model plays it.
 //
 //	go run ./examples/play [-world NAME] [-split NAME] [-task ID | -n INDEX] [-list]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-stream] [-retries N] [-price IN,OUT]]
 //
 // It shows what a policy is shown: the text, and below it the admissible actions with numbers. Answer with a number, with an action in words, or
 // with anything else that the world's tools may take: a tool's name and its arguments, in the order of their names or as a JSON object. In
@@ -9,6 +10,9 @@
 //
 // Further answers: "o" asks the oracle what to do next, "u" takes the last action back, "a" shows the actions again, "?" helps, "q" leaves. In
 // the end the actions are played once more through a harness, and its verdict is shown.
+//
+// With -endpoint and -model a model behind an OpenAI-compatible server plays in place of the person. The exit code is 1 if the server fails so
+// that there is no verdict.
 //
 // Without -world the worlds are listed, with -list the tasks of the split. Input may come from a pipe; it is then repeated in the output. Exit
 // codes: 0 done, whatever the verdict, 1 failed, 2 bad flags or input, 130 interrupted.
@@ -21,16 +25,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"text/tabwriter"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 )
 
 func main() {
 	info, err := os.Stdin.Stat()
 	piped := err != nil || info.Mode()&os.ModeCharDevice == 0
-	// An interrupt ends the process as usual: a read from the terminal would not hear of a context.
+	// An interrupt ends the process as usual, but where a model plays: a read from the terminal would not hear of a context.
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, piped))
 }
 
@@ -43,6 +49,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	id := flags.String("task", "", "`id` of the task")
 	index := flags.Int("n", 0, "`index` of the task in the split, from 0")
 	list := flags.Bool("list", false, "list the tasks of the split instead of playing")
+	model := endpoint.Register(flags, 0, "")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -59,6 +66,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if flags.NArg() > 0 {
 		return fail(2, fmt.Errorf("unexpected argument %q", flags.Arg(0)))
+	}
+	plays, err := model.Open(os.Getenv)
+	if err != nil {
+		return fail(2, err)
 	}
 	if *name == "" {
 		if err := listWorlds(ctx, stdout); err != nil {
@@ -88,7 +99,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		task = tasks[*index]
 	}
 	g := &game{world: world, task: task, in: newLines(stdin), out: stdout, echo: echo}
-	if err := g.play(ctx); err != nil {
+	play := g.play
+	if plays != nil {
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+		play = func(ctx context.Context) error { return g.watch(ctx, plays) }
+	}
+	if err := play(ctx); err != nil {
 		if errors.Is(err, envharness.ErrNoTask) {
 			return fail(2, err)
 		}

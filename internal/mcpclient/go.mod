@@ -2,7 +2,12 @@ module github.com/throughline-go/throughline/internal/mcpclient
 
 go 1.26.0
 
-require github.com/modelcontextprotocol/go-sdk v1.7.0
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/modelcontextprotocol/go-sdk v1.7.0
+	github.com/throughline-go/throughline v0.0.0
+	pgregory.net/rapid v1.3.0
+)
 
 require (
 	github.com/google/jsonschema-go v0.4.3 // indirect

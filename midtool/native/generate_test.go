@@ -117,6 +117,8 @@ func TestGenerateKeepsOne(t *testing.T) {
 		{func(o *midtool.Tool) { o.Returns = []byte(`{"type":"integer"}`) }, "other results"},
 		{func(o *midtool.Tool) { o.License = "ISC" }, "another license in the sample's"},
 		{func(o *midtool.Tool) { o.ReadOnly = true }, "another rule for equal calls"},
+		{func(o *midtool.Tool) { o.Hints.Destructive = new(false) }, "a hint, kept in the sample"},
+		{func(o *midtool.Tool) { o.Hints.OpenWorld = new(true) }, "another hint"},
 		{func(o *midtool.Tool) { o.Title = "Thing" }, "kept in the sample"},
 		{func(o *midtool.Tool) { o.Group = "other" }, "another group"},
 		{func(o *midtool.Tool) {

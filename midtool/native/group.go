@@ -238,7 +238,21 @@ func compareTools(a, b *midtool.Tool) int {
 	return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Group, b.Group), compareOrigin(a.Origin, b.Origin),
 		bytes.Compare(a.Parameters, b.Parameters), bytes.Compare(a.Returns, b.Returns), cmp.Compare(a.License, b.License),
 		cmp.Compare(a.Title, b.Title), cmp.Compare(a.Original, b.Original), slices.Compare(a.Lossy, b.Lossy),
-		cmp.Compare(strconv.FormatBool(a.ReadOnly), strconv.FormatBool(b.ReadOnly)))
+		cmp.Compare(strconv.FormatBool(a.ReadOnly), strconv.FormatBool(b.ReadOnly)), compareHints(a.Hints, b.Hints))
+}
+
+func compareHints(a, b midtool.Hints) int {
+	rank := func(hint *bool) int {
+		switch {
+		case hint == nil:
+			return 0
+		case *hint:
+			return 2
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(a.Destructive), rank(b.Destructive)), cmp.Compare(rank(a.Idempotent), rank(b.Idempotent)),
+		cmp.Compare(rank(a.OpenWorld), rank(b.OpenWorld)))
 }
 
 func compareOrigin(a, b midtool.Origin) int {

@@ -76,7 +76,8 @@ func (c *cache) normalize(t *midtool.Tool) (midtool.Tool, *midtool.Rejection) {
 		}
 		c.tools[string(c.key)] = n
 	}
-	n.Original, n.ReadOnly, n.Group, n.Origin, n.LicenseFrom = t.Original, t.ReadOnly, t.Group, t.Origin, t.LicenseFrom
+	n.Original, n.ReadOnly, n.Hints = t.Original, t.ReadOnly, t.Hints
+	n.Group, n.Origin, n.LicenseFrom = t.Group, t.Origin, t.LicenseFrom
 	return n, nil
 }
 

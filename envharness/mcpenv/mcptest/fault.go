@@ -20,7 +20,7 @@ type Kind string
 // The kinds. Over HTTP, Exit and Close cut the connection without an answer.
 const (
 	Exit      Kind = "exit"      // the process ends with status 3, in the middle of the call
-	Hang      Kind = "hang"      // the call is not answered before the client cancels it; others are
+	Hang      Kind = "hang"      // the call is not answered before the client cancels it or, over HTTP, goes away; others are
 	Close     Kind = "close"     // standard output is closed, the process goes on and reads: a half-open connection
 	Malformed Kind = "malformed" // the answer is a line that is no JSON
 	Oversized Kind = "oversized" // the answer is one line of Size bytes
@@ -142,9 +142,9 @@ func (f Fault) oversized() string {
 	return head + strings.Repeat("x", max(f.size(16<<20)-len(head)-len(tail), 0)) + tail
 }
 
-// handler puts the faults of frames into a handler.
+// handler puts the faults of frames, and a hang, into a handler.
 func (f Fault) handler(next http.Handler) http.Handler {
-	if f.Kind == "" || f.inside() {
+	if f.Kind == "" || f.Kind == Flood {
 		return next
 	}
 	due := f.counter()
@@ -161,6 +161,8 @@ func (f Fault) handler(next http.Handler) http.Handler {
 			return
 		}
 		switch f.Kind {
+		case Hang:
+			<-r.Context().Done()
 		case Malformed:
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"jsonrpc":`)

@@ -59,13 +59,17 @@ func Serve(ctx context.Context, o *Options) error {
 // Handler returns a handler of streamable HTTP. All its sessions share one stock, as those of most servers do, so that a new session is
 // no new world.
 func Handler(o *Options) (http.Handler, error) {
-	s, err := NewServer(o)
+	inner := Options{}
+	if o != nil {
+		inner = *o
+	}
+	fault := inner.Fault
+	if fault.Kind == Hang {
+		inner.Fault = Fault{} // the SDK does not end a call whose client went away, and would wait for it when the session is deleted
+	}
+	s, err := NewServer(&inner)
 	if err != nil {
 		return nil, err
 	}
-	var h http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
-	if o != nil {
-		h = o.Fault.handler(h)
-	}
-	return h, nil
+	return fault.handler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)), nil
 }

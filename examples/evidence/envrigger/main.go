@@ -3,6 +3,7 @@
 // training on what was accepted helps.
 //
 //	go run ./examples/evidence/envrigger [-quick] [-json] [-seeds N]
+//		[-endpoint URL -model NAME [-design] [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
 //
 // Gate: candidates around tasks of three worlds, for scripted policies whose true success rate behind each candidate is measured with 1,000
 // rollouts of its own. Far is a true rate outside [.05, .95], near one that misses [.25, .75] by more than 0.15. Attempts count that came to rollouts
@@ -17,6 +18,11 @@
 // rollouts that rigging took are steps too: a third run on the original tasks gets them on top.
 //
 // All of it is deterministic.
+//
+// With -endpoint and -model a model behind an OpenAI-compatible server is the policy that is watched and rigged, in place of all of these, whose
+// policies have a known rate or flaw: what it passes of -tasks training tasks of three worlds, the flaws that its episodes show, and what the gate
+// accepted for it, of the rules' candidates or, with -design, of its own. A task takes 5 episodes, and at most 68. What the server spoils is
+// played again once and is no failure of the model; a task that cannot be judged ends as infra. Another run gives other answers.
 package main
 
 import (
@@ -29,6 +35,8 @@ import (
 	"os"
 	"os/signal"
 	"text/tabwriter"
+
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 )
 
 // evidence is what was found out.
@@ -40,6 +48,7 @@ type evidence struct {
 	Presets   map[string]presetResult    `json:"presets"`
 	Designers map[string]*designerResult `json:"designers"`
 	Training  []trainingResult           `json:"training,omitempty"`
+	Model     *modelResult               `json:"-"` // alone, if there is one
 	Failures  []string                   `json:"failures,omitempty"`
 }
 
@@ -64,9 +73,16 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	seeds := flag.Int("seeds", full.seeds, "`number` of seeds of training, from 1")
 	only := flag.String("only", "", "one `part` alone: gate, hostile, detectors, designers or training")
+	model := endpoint.Register(flag.CommandLine, 2, "training tasks of each world that are rigged for the model")
+	design := flag.Bool("design", false, "let the model propose the components too, with -endpoint")
 	flag.Parse()
 	if flag.NArg() > 0 || *seeds < 1 {
 		fmt.Fprintln(os.Stderr, "envrigger: want no arguments, and at least one seed")
+		os.Exit(2)
+	}
+	acting, err := open(model, *design, *only, os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "envrigger:", err)
 		os.Exit(2)
 	}
 	s := full
@@ -78,7 +94,13 @@ func main() {
 	if info, err := os.Stderr.Stat(); !*asJSON || err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		progress = func(line string) { fmt.Fprintln(os.Stderr, line) }
 	}
-	e, err := run(ctx, s, *quick, *only, progress)
+	var e *evidence
+	if acting == nil {
+		e, err = run(ctx, s, *quick, *only, progress)
+	} else {
+		e = &evidence{Quick: *quick}
+		err = e.model(ctx, *acting, progress)
+	}
 	if err == nil {
 		err = e.write(os.Stdout, *asJSON)
 	}
@@ -129,6 +151,12 @@ func (e *evidence) write(w io.Writer, asJSON bool) error {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
+		if e.Model != nil {
+			return enc.Encode(struct {
+				Model    *modelResult `json:"model"`
+				Failures []string     `json:"failures,omitempty"`
+			}{e.Model, e.Failures})
+		}
 		return enc.Encode(e)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -137,6 +165,7 @@ func (e *evidence) write(w io.Writer, asJSON bool) error {
 	e.writeDetectors(line)
 	e.writeDesigners(line)
 	e.writeTraining(line)
+	e.writeModel(line)
 	for _, f := range e.Failures {
 		line("FAILED %s", f)
 	}

@@ -2,12 +2,17 @@
 // artifacts.
 //
 //	go run ./examples/evidence/pipeline [-quick] [-json] [-seeds N]
+//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
 //
 // Every run is the one of "go run ./examples/pipeline -quick", training by SAPO. The output is deterministic. Each success rate is over 233 tasks
 // that were not trained on: test tasks in the unmodified environment, validation tasks for the warm start without skills and with them; but for those
 // on the training tasks that the rigger accepted, behind their components.
 // The trained parameters are those of the best evaluation on validation tasks, in the unmodified environment. A gain is that of the training
 // iterations over the warm start, paired by seed, with a 95 % bootstrap interval over seeds.
+//
+// With -endpoint and -model a model behind an OpenAI-compatible server acts in place of the policy, as examples/pipeline has it, with one seed
+// unless -seeds says more. Nothing is trained then and nothing is run twice, and the output is another: success without and with the
+// selected skills, and on what the rigger accepted for this model, of -tasks tasks each, and what was used.
 package main
 
 import (
@@ -25,6 +30,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/examples/internal/mainjob"
 	"github.com/throughline-go/throughline/internal/stat"
 )
@@ -61,15 +67,26 @@ func main() {
 	seeds := flag.Int("seeds", 10, "number of `seeds`, from 1")
 	quick := flag.Bool("quick", false, "seed 1 alone, which is run twice, about 50 s on two cores")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
+	acting := endpoint.Register(flag.CommandLine, 10, "tasks of each split that the model plays, a fifth of them rigged")
 	flag.Parse()
 	if *seeds < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "pipeline: -seeds must be at least 1, and there are no arguments")
 		os.Exit(2)
 	}
-	if *quick {
+	model, err := acting.Open(os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pipeline:", err)
+		os.Exit(2)
+	}
+	if *quick || model != nil && !acting.Given("seeds") {
 		*seeds = 1
 	}
-	e, err := run(ctx, *seeds)
+	var e interface{ print(io.Writer, bool) error }
+	if model == nil {
+		e, err = run(ctx, *seeds)
+	} else {
+		e, err = runModel(ctx, model, *seeds)
+	}
 	if err == nil {
 		err = e.print(os.Stdout, *asJSON)
 	}

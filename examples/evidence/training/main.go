@@ -2,6 +2,7 @@
 // same settings for all methods, and reports the success on tasks that were not trained on, before and after.
 //
 //	go run ./examples/evidence/training [-quick] [-json] [-seeds N] [-jobs N] [-out FILE] [-speed]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
 //
 // Every run imitates a few plans of the world's oracle first; "before" is what that gives. Then it trains until a number of environment steps is
 // reached, and the parameters with the best rate on validation tasks are evaluated on test and out-of-distribution tasks, which steer nothing.
@@ -21,6 +22,9 @@
 // with a critic apart, by turns: claimed is a ratio of at most 0.668, with their own numbers of rollouts, which are 128 for both, and with 64
 // each, and at most 0.55 of the parameters and optimiser state. Measure on an idle machine.
 //
+// With -endpoint and -model a model behind an OpenAI-compatible server plays -tasks validation tasks of each world before, as a line to compare
+// with. It is no method: it is not trained, as there are no weights behind an endpoint, and nothing of it is kept in the file of -out.
+//
 // results.json is what all of that gave, as "go run ./examples/evidence/training -seeds 3 -speed -out results.json" writes it, in less than two
 // hours on two cores.
 package main
@@ -38,6 +42,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/internal/atomicfile"
 	"github.com/throughline-go/throughline/rl/train"
 )
@@ -51,6 +56,8 @@ type evidence struct {
 	Gains    []gain   `json:"gains"`
 	Speed    *speed   `json:"speed,omitempty"`
 	Claims   []claim  `json:"claims,omitempty"`
+
+	Reference *reference `json:"reference,omitempty"` // a model behind an endpoint, if there is one
 }
 
 // result is one run.
@@ -106,9 +113,15 @@ func main() {
 	jobs := flag.Int("jobs", runtime.NumCPU(), "`number` of runs at once")
 	out := flag.String("out", "", "JSON `file` of finished runs: read if it is there, and written after each run")
 	speed := flag.Bool("speed", false, "also measure an iteration of sapo and of ppo, on an otherwise idle machine")
+	acting := endpoint.Register(flag.CommandLine, 10, "validation tasks of each world that the model plays")
 	flag.Parse()
 	if flag.NArg() > 0 || *seeds < 1 || *jobs < 1 {
 		fmt.Fprintln(os.Stderr, "training: want no arguments, and at least one seed and one job")
+		os.Exit(2)
+	}
+	model, err := acting.Open(os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "training:", err)
 		os.Exit(2)
 	}
 	s := full
@@ -116,8 +129,13 @@ func main() {
 		s, *seeds = quickly, 1
 	}
 	s.Seeds = *seeds
-	e, err := run(ctx, s, *jobs, *out, *speed, *quick)
+	r, err := refer(ctx, model, s) // first, as it may fail soon
+	var e *evidence
 	if err == nil {
+		e, err = run(ctx, s, *jobs, *out, *speed, *quick)
+	}
+	if err == nil {
+		e.Reference = r
 		err = e.write(os.Stdout, *asJSON)
 	}
 	if err == nil {
@@ -189,6 +207,11 @@ func (e *evidence) write(w io.Writer, asJSON bool) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if e.Reference != nil {
+		if err := e.Reference.write(w); err != nil {
+			return err
+		}
 	}
 	if e.Speed != nil {
 		fmt.Fprintln(w)

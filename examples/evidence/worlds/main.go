@@ -1,6 +1,7 @@
 // Command worlds checks the reference worlds: that each can be solved, that knowing nothing does not solve it, and how fast it is.
 //
 //	go run ./examples/evidence/worlds [-quick] [-json] [-data DIR]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-worlds NAMES] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
 //
 // For every world it reports:
 //
@@ -21,6 +22,8 @@
 //	                  JSON, order has the rates of always the first and always the last admissible action; nothing is claimed of them. (Last passes
 //	                  all of ood in the discounting chains, where the bonus is then on the last chain.)
 //	shown             the longest episode, the longest text in words and the longest list of actions that oracle and random policy saw
+//	model             with -endpoint, the pass rate of that model on -tasks test tasks of each world but the chains, or of those that -worlds names.
+//	                  Episodes that its server spoilt are invalid and not in the rate. Nothing is claimed but that some of a world can be judged
 //	speed             steps a second of the bare environment under random admissible actions on one goroutine, its allocations, the cost of
 //	                  a reset, in the fastest of five spells; this differs between machines and runs, and fails nothing
 //
@@ -29,7 +32,7 @@
 // ALFWorld's domain allows; solved_in_one_place counts those that do not. They are found in the folder that -data or the environment variable
 // THROUGHLINE_DATA names, and skipped without.
 //
-// All but the speed is the same in every run. The exit status is 1 if a claim does not hold; each is named in the output. With -quick
+// All but the speed and the model is the same in every run. The exit status is 1 if a claim does not hold; each is named in the output. With -quick
 // fewer tasks and episodes are played, and of more than 14,000 training tasks and 1,000 others a sample is compared.
 package main
 
@@ -46,6 +49,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 )
 
@@ -55,6 +59,7 @@ type evidence struct {
 	Worlds       map[string]*worldResult `json:"worlds"`
 	Walkthroughs walkthroughResult       `json:"walkthroughs"`
 	Claims       claims                  `json:"claims"`
+	Endpoint     *endpoint.Usage         `json:"endpoint,omitempty"` // of the model, if there is one
 	Failures     []string                `json:"failures,omitempty"` // what does not hold, in words
 
 	order []string // of the worlds
@@ -80,9 +85,20 @@ func main() {
 	quick := flag.Bool("quick", false, "play fewer tasks and episodes")
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	data := flag.String("data", os.Getenv("THROUGHLINE_DATA"), "`folder` of public data; empty skips what needs it")
+	model := endpoint.Register(flag.CommandLine, 5, "test tasks of each world that the model plays")
+	names := flag.String("worlds", "", "`names` of the worlds that the model plays, separated by commas, with -endpoint; empty means all but the chains")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "worlds: want no arguments")
+		os.Exit(2)
+	}
+	acts, err := model.Open(os.Getenv)
+	var player *acting
+	if err == nil {
+		player, err = choose(acts, *names)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "worlds:", err)
 		os.Exit(2)
 	}
 	progress := func(string) {}
@@ -93,6 +109,7 @@ func main() {
 	if *quick {
 		effort = quickly
 	}
+	effort.model = player
 	e, err := run(ctx, worlds.All(), effort, *data, progress)
 	if err == nil {
 		err = e.write(os.Stdout, *asJSON)
@@ -120,6 +137,9 @@ func run(ctx context.Context, all []worlds.World, s effort, data string, progres
 		}
 		e.Worlds[w.Name] = r
 		e.order = append(e.order, w.Name)
+	}
+	if s.model != nil {
+		e.Endpoint = new(s.model.Usage())
 	}
 	progress("walkthroughs")
 	var err error
@@ -185,6 +205,7 @@ func (e *evidence) write(w io.Writer, asJSON bool) error {
 		}
 		line("%s\t%.0f\t%.2f\t%.1f us\t%s %.1f us", name, r.StepsPerSecond, r.Allocations, r.ResetMicros, slowest, r.ToolMicros[slowest])
 	}
+	e.writeModel(line)
 	e.Walkthroughs.write(line)
 	c := e.Claims
 	walkthroughs := fmt.Sprint(c.Walkthroughs)

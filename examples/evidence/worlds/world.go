@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/internal/stat"
 )
@@ -23,6 +24,7 @@ type effort struct {
 	heldOut      int           // tasks of each other split that are compared; 0 means all
 	timed        time.Duration // steps of one world
 	walkthroughs int           // 0 means all
+	model        *acting       // plays too; nil means none
 }
 
 var (
@@ -50,6 +52,7 @@ type worldResult struct {
 	Null         map[string]float64 `json:"null"`
 	NullEpisodes map[string]int     `json:"null_episodes"`
 	Order        map[string]float64 `json:"order"`                  // pass rates of always the first and always the last admissible action; no claim
+	Model        *endpoint.Tally    `json:"model,omitempty"`        // of a model behind an endpoint, if one plays here
 	Chance       float64            `json:"chance"`                 // declared
 	ChanceLower  *float64           `json:"chance_lower,omitempty"` // highest Wilson 95 % lower bound of a null rate; for worlds with a chance rate
 	Shown        sizes              `json:"shown"`
@@ -99,6 +102,9 @@ func (e *evidence) measure(ctx context.Context, w worlds.World, s effort) (*worl
 		return nil, err
 	}
 	if err := e.null(ctx, w, s, slices.Concat(splits["validation"], splits["test"], splits["ood"]), saw, r); err != nil {
+		return nil, err
+	}
+	if err := e.act(ctx, w, s.model, splits["test"], r); err != nil {
 		return nil, err
 	}
 	r.Shown = saw.sizes

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness/rigger"
+	"github.com/throughline-go/throughline/examples/internal/endpoint"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 	"github.com/throughline-go/throughline/midtool"
 	"github.com/throughline-go/throughline/midtool/document"
@@ -34,8 +35,11 @@ type Config struct {
 	// Algorithm trains the policy, one of train.Algorithms by its name; empty means sapo.
 	Algorithm string
 	Workers   int // episodes at once
-	Progress  func(stage string, done, total int)
-	Warn      func(message string) // told about everything of the caller's own files that is left out or repaired
+	// Model acts in place of the policy that would be trained: it is rigged, evaluated and recorded, on fewer tasks, and not trained. Nil
+	// means none.
+	Model    *endpoint.Model
+	Progress func(stage string, done, total int)
+	Warn     func(message string) // told about everything of the caller's own files that is left out or repaired
 }
 
 // Report holds the numbers of a run.
@@ -80,7 +84,9 @@ type Report struct {
 		SuccessAfter  float64 `json:"success_after"`
 		Iterations    int     `json:"iterations"`
 	} `json:"training"`
-	Seconds float64 `json:"seconds"`
+	// Endpoint is nil but with a model behind one. SuccessBefore and SuccessAfter of Training are then those without and with skills.
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+	Seconds  float64   `json:"seconds"`
 }
 
 // A Row is one line of the closing table.
@@ -107,6 +113,7 @@ type Result struct {
 	NoSkills     float64         // success on validation tasks of a policy that was warm-started without skills; with them it is that of Curve[0]
 	PlansAlone   float64         // likewise, of one with skills that imitates the recorded plans alone
 	Null, Oracle float64         // success of the best policy that knows nothing and of the oracle, on the same tasks as Report.Training
+	Model        *Modelled       // what a model behind an endpoint did, if there is one; then there is no curve, and the rates of policies are 0
 }
 
 // job carries a run from stage to stage.
@@ -121,6 +128,7 @@ type job struct {
 	imitated   []midtool.Sample    // that the policy is warm-started from
 	readOnly   map[string]bool     // the desk's tools that change nothing
 	notes      map[string]string   // task id -> what the policy is given of the selected skills
+	prompts    map[string]string   // task id -> the selected skills as a model is told them; nil without a model
 	own        []bps.Text          // the user's tools and skills; nil without any
 	ownQueries []query
 }
@@ -176,7 +184,11 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 	}
 	j := &job{Config: cfg, size: effort, desk: desk, algorithm: algorithm}
 	j.result.Report.Seed = cfg.Seed
-	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, j.training} {
+	act := j.training
+	if j.Model != nil {
+		act, j.prompts = j.modelled, make(map[string]string)
+	}
+	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, act} {
 		if err := stage(ctx); err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func (j *job) selection(ctx context.Context) error {
 	}
 	tasks := slices.Concat(train, validation, test, ood)
 	picked := make([]*bps.Selection, len(tasks))
-	notes := make([]string, len(tasks))
+	notes, prompts := make([]string, len(tasks)), make([]string, len(tasks))
 	err = j.each(ctx, "select skills", len(tasks), func(i int) error {
 		text, err := j.requestOf(ctx, tasks[i])
 		if err != nil {
@@ -45,7 +45,7 @@ func (j *job) selection(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		picked[i] = chosen.Selection
+		picked[i], prompts[i] = chosen.Selection, chosen.Text
 		if len(chosen.Skills) > 0 {
 			notes[i] = note(procedureTools(chosen.Skills[0])) // the best one; the rest would make every turn longer
 		}
@@ -57,10 +57,17 @@ func (j *job) selection(ctx context.Context) error {
 	j.notes = make(map[string]string, len(tasks))
 	for i, t := range tasks {
 		j.notes[t.ID] = notes[i]
+		if j.prompts != nil {
+			j.prompts[t.ID] = prompts[i]
+		}
 	}
 	all := bps.EstimateTokens(skill.Render(j.result.Skills))
 	j.report(picked, limit)
-	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens; the policy gets the best one", len(tasks), limit), "tokens of prompt text, all skills and chosen",
+	gets := "the policy gets the best one"
+	if j.Model != nil {
+		gets = "the model is told them"
+	}
+	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens; %s", len(tasks), limit, gets), "tokens of prompt text, all skills and chosen",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
 	worst, mean := proven(picked)
 	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",
