@@ -20,8 +20,8 @@ import (
 type Server struct {
 	Command []string // program and arguments; the server speaks on its standard streams
 	Dir     string   // working folder of the program; empty means that of the caller
-	// Env is the whole environment of the program. Nil means the few variables without which programs do not run, as this process has
-	// them, and none that may hold a secret.
+	// Env are variables of the program, as "NAME=value", besides the few of this process without which programs do not run (PATH, HOME,
+	// TMPDIR, ...). No other variable of this process is passed on, so that secrets go to those alone that they are given to.
 	Env    []string
 	Grace  time.Duration // how long the program may take to end by itself before it is killed; zero means 2 seconds
 	Stderr io.Writer     // gets what the program writes there; nil discards it

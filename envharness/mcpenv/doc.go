@@ -9,10 +9,7 @@
 //		Server: func(dir string) mcpenv.Server {
 //			return mcpenv.Server{
 //				Command: []string{"npx", "-y", "@modelcontextprotocol/server-memory"},
-//				Env: []string{
-//					"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
-//					"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.json"),
-//				},
+//				Env:     []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.json")},
 //			}
 //		},
 //		Tasks: []mcpenv.Task{{

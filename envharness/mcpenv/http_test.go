@@ -168,7 +168,7 @@ func TestSecrets(t *testing.T) {
 			server := stockroom(mcptest.Options{Fault: mcptest.Fault{Kind: kind, Call: call}})
 			c := restock(func(dir string) mcpenv.Server {
 				s := server(dir)
-				s.Env = append(s.Env, "API_TOKEN="+marker, "PATH=/usr/bin:/bin")
+				s.Env = append(s.Env, "API_TOKEN="+marker)
 				s.Command = append([]string{"sh", "-c", `echo "$API_TOKEN" >&2; exec "$0"`}, s.Command...)
 				return s
 			})

@@ -2,7 +2,6 @@ package mcpenv_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"github.com/throughline-go/throughline/envharness/mcpenv"
 )
 
-// installed returns a server of npm's that is on the path, with nothing of this process's environment but the path; else the test is
+// installed returns a server of npm's that is on the path; else the test is
 // skipped. Nothing is ever downloaded.
 func installed(t *testing.T, name string, env func(dir string) []string) func(dir string) mcpenv.Server {
 	t.Helper()
@@ -22,7 +21,7 @@ func installed(t *testing.T, name string, env func(dir string) []string) func(di
 		t.Skipf("%s is not installed", name)
 	}
 	return func(dir string) mcpenv.Server {
-		return mcpenv.Server{Command: []string{path}, Env: append(env(dir), "PATH="+os.Getenv("PATH"))}
+		return mcpenv.Server{Command: []string{path}, Env: env(dir)}
 	}
 }
 

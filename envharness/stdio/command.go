@@ -12,8 +12,8 @@ import (
 type Command struct {
 	Args []string // the program, looked up in the PATH of this process, and its arguments
 	Dir  string   // working folder; empty means that of the caller
-	// Env is the whole environment of the program, as "NAME=value". Nil means the few variables without which programs do not run (PATH,
-	// HOME, TMPDIR, ...) as this process has them, and none that may hold a secret.
+	// Env are variables of the program, as "NAME=value", besides the few of this process without which programs do not run (PATH, HOME,
+	// TMPDIR, ...). No other variable of this process is passed on, so that secrets go to those alone that they are given to.
 	Env []string
 	// Grace is how long the program may take to end by itself once its standard input is closed, before it and all that it started is
 	// killed; zero means 2 seconds.

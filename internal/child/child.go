@@ -21,8 +21,8 @@ type Command struct {
 	// than the last element of the program's path.
 	Args []string
 	Dir  string // working folder; empty means that of the caller
-	// Env is the whole environment of the program, as "NAME=value". Nil means the few variables without which programs do not run (PATH,
-	// HOME, TMPDIR, ...) as this process has them; see [Environ].
+	// Env are variables of the program, as "NAME=value", besides the few of this process without which programs do not run (PATH, HOME,
+	// TMPDIR, ...; see [Environ]); of a name that is there twice the later counts. No other variable of this process is passed on.
 	Env []string
 	// Grace is how long the program may take to end by itself once its standard input is closed, before it and all that it started is
 	// killed; zero means 2 seconds. A negative one is an error of [Start].
@@ -62,10 +62,7 @@ func Start(c Command) (*Process, error) {
 		p.grace = defaultGrace
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	if cmd.Env == nil {
-		cmd.Env = Environ()
-	}
+	cmd.Dir, cmd.Env = c.Dir, append(Environ(), c.Env...)
 	cmd.SysProcAttr = ownGroup()
 
 	var theirs []*os.File

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 
 // Every episode on a server is judged as it must be.
 func TestServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the packages test their connections themselves")
+	}
 	r, err := runMCP(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +56,9 @@ func TestWrongVerdict(t *testing.T) {
 }
 
 func TestCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the packages test their connections themselves")
+	}
 	for part, cases := range map[string][]testCase{"openai": openaiCases(true), "openenv": openenvCases(true)} {
 		names := map[string]bool{}
 		for _, c := range cases {

@@ -293,10 +293,10 @@ func stockroomByHTTP() liveServer {
 	}
 }
 
-// installed starts a program with nothing of this one's environment but the path, a secret, and what env says.
+// installed starts a program with a secret and what env says among its variables.
 func installed(program string, maxMessage int, env func(dir string) []string) func(dir string) mcpenv.Server {
 	return func(dir string) mcpenv.Server {
-		vars := append(env(dir), "PATH="+os.Getenv("PATH"), "TOKEN="+marker)
+		vars := append(env(dir), "TOKEN="+marker)
 		return mcpenv.Server{Command: []string{program}, Env: vars, MaxMessage: maxMessage}
 	}
 }

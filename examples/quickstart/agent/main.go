@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	hidden := components.Distractor{N: distractors, Pool: pool}
 	traces, err := envharness.Rollouts(ctx, world, []envharness.Component{hidden}, func(int) (envharness.Policy, error) {
-		return client.Policy(&openai.PolicyOptions{Offer: offer}), nil
+		return client.Policy(&openai.PolicyOptions{Offer: offer, Called: chooser.Called}), nil
 	}, []envharness.Task{task}, nil)
 	if err != nil {
 		return err

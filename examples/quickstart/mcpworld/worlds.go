@@ -71,7 +71,7 @@ func addWorlds(r *components.Registry) (map[string][]envharness.Action, error) {
 		Server: func(dir string) mcpenv.Server {
 			return mcpenv.Server{
 				Command: []string{memoryServer},
-				Env:     []string{"PATH=" + os.Getenv("PATH"), "MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.json")},
+				Env:     []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.json")},
 			}
 		},
 		Tasks: []mcpenv.Task{{
