@@ -46,6 +46,12 @@
 // complete environments of small simulations. Below envs are worlds made so: household, shop, tooldesk, keydoor, chain and game24. Package
 // vector plays many episodes in step.
 //
+// # Connections
+//
+// Package stdio joins environments in any language by lines of JSON, and package budget has bps choose the tools and skills that a policy
+// is offered. The modules mcpenv, openai and openenv, which need other modules, make an environment of an MCP server, a policy of a model
+// behind an endpoint, and serve and drive environments over the wire of OpenEnv.
+//
 // # Cost and determinism
 //
 // A stack whose components have no hooks adds no allocation to a step whose observations are plain text, and a few nanoseconds a

@@ -22,7 +22,7 @@
 // can be used alone:
 //
 //   - document reads Markdown, HTML, source code, notebooks and web text; skillsource reads folders of skills. The
-//     modules openapisource and pdfsource read OpenAPI documents as tools, and PDF files.
+//     modules openapisource, mcpsource and pdfsource read OpenAPI documents and live MCP servers as tools, and PDF files.
 //   - quality says which documents are fit to be learned from, by rules for each kind.
 //   - grounded makes questions, answers and conversations of what a document says about the use of tools.
 //   - dedup finds texts that repeat one another, decontaminate those that hold the items of benchmarks.
