@@ -37,15 +37,20 @@ type environment struct {
 type live struct {
 	session *mcpclient.Session // nil until it is connected
 	dir     string
+
+	ending sync.Once
+	err    error // of that
 }
 
-// end releases all. It may be called again, and from two goroutines.
+// end releases all. It may be called again, and waits where it is at work.
 func (l *live) end() error {
-	var err error
-	if l.session != nil {
-		err = l.session.Close()
-	}
-	return errors.Join(err, os.RemoveAll(l.dir)) // after the server, which may write to it until then
+	l.ending.Do(func() {
+		if l.session != nil {
+			l.err = l.session.Close()
+		}
+		l.err = errors.Join(l.err, os.RemoveAll(l.dir)) // after the server, which may write to it until then
+	})
+	return l.err
 }
 
 // infra marks an error of the server or of the way to it.
@@ -170,7 +175,7 @@ func start(ctx context.Context, s *mcpclient.Session, tools *toolbox, a envharne
 	if !tools.listed(a.Name) {
 		return errors.New("the server lists no such tool")
 	}
-	r, err := call(ctx, s, a.Name, a.Args)
+	r, err := s.Call(ctx, a.Name, a.Args)
 	if err != nil {
 		return fmt.Errorf("%w: %w", envharness.ErrInfra, err)
 	}
@@ -178,15 +183,6 @@ func start(ctx context.Context, s *mcpclient.Session, tools *toolbox, a envharne
 		return fmt.Errorf("refused: %s: %.200s", class(r), r.Text)
 	}
 	return nil
-}
-
-// call makes a call. Once the context has ended, that is the error, and not what a server may say to the call being canceled.
-func call(ctx context.Context, s *mcpclient.Session, name string, args json.RawMessage) (*mcpclient.Result, error) {
-	r, err := s.Call(ctx, name, args)
-	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("call %q: %w", name, ctx.Err())
-	}
-	return r, err
 }
 
 // orClosed is the error of a call that Close may have ended.
@@ -258,7 +254,7 @@ func (e *environment) carryOut(ctx context.Context, s *mcpclient.Session, a envh
 	case !isObject(a.Args):
 		return refusal(envharness.ClassBadArgs, "the arguments are no JSON object"), nil
 	}
-	r, err := call(ctx, s, name, a.Args)
+	r, err := s.Call(ctx, name, a.Args)
 	if err != nil {
 		return envharness.Transition{}, err
 	}
@@ -354,12 +350,11 @@ func (e *environment) Describe() envharness.Description {
 	return d
 }
 
-// Close implements [envharness.Environment]. It ends a Reset or Step that runs.
+// Close implements [envharness.Environment]. It ends a Reset or Step that runs, and waits where another Close is at work.
 func (e *environment) Close() error {
 	e.mu.Lock()
 	e.closed = true
-	l := e.live
-	e.live = nil
+	l := e.live // it stays, for another Close
 	var reset chan struct{}
 	if e.abandon != nil {
 		e.abandon()
@@ -384,7 +379,7 @@ func (e stateful) State(ctx context.Context) (envharness.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := call(ctx, s, e.w.Read.Name, e.w.Read.Args)
+	r, err := s.Call(ctx, e.w.Read.Name, e.w.Read.Args)
 	if err != nil {
 		return nil, e.lose(err)
 	}

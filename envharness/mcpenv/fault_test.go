@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,7 +110,7 @@ func TestServerHangsInRollouts(t *testing.T) {
 	check := leaks(t)
 	w := world(t, restock(stockroom(mcptest.Options{Fault: mcptest.Fault{Kind: mcptest.Hang, Call: 5}})))
 	traces, err := envharness.Rollouts(t.Context(), w, nil, script(solution()...), []envharness.Task{{}},
-		&envharness.RolloutOptions{Reruns: new(0), StepTimeout: 300 * time.Millisecond})
+		&envharness.RolloutOptions{Reruns: new(0), StepTimeout: 150 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,6 +189,26 @@ func readPid(t *testing.T, dir string) int {
 	return must(strconv.Atoi(strings.TrimSpace(string(raw))))
 }
 
+// When a Close returns, all is gone, also where another Close does the work.
+func TestCloseWaitsForClose(t *testing.T) {
+	check := leaks(t)
+	var dir string
+	env := open(t, restock(shell(t, `"$0"; exec sleep 60`, mcptest.Options{}, &dir))) // it does not end by itself
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if err := env.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder is there after Close: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	check()
+}
+
 // A server that is killed in the middle of a step is an infrastructure failure.
 func TestServerKilled(t *testing.T) {
 	check := leaks(t)
@@ -250,7 +271,10 @@ func TestGrandchildEnds(t *testing.T) {
 // Many episodes, good and bad ones, eight at a time, each in a world of its own.
 func TestManyEpisodes(t *testing.T) {
 	check := leaks(t)
-	const episodes = 120
+	episodes := 120
+	if testing.Short() {
+		episodes = 40
+	}
 	var faults []mcptest.Fault
 	for _, k := range append(breaks, "", "", "", "") {
 		faults = append(faults, mcptest.Fault{Kind: k, Call: 5, Size: 5 << 20})

@@ -49,7 +49,9 @@
 //
 // # What is ours within it
 //
-//   - An action is {"name","args"}. Arguments that are no object are handed on: it is the environment that refuses them, as a turn.
+//   - An action is {"name","args"}. Arguments that are no object are handed on: it is the environment that refuses them, as a turn. The
+//     reference's client for tools (MCPToolClient) is understood as well: a step with {"type":"call_tool","tool_name","arguments"} is
+//     answered with tool_name, result, whose data is the text, and error beside the rest, and {"type":"list_tools"} with tools.
 //   - An observation has text, data, terminated, truncated and reason, and where there are such error, actions, info, tools and turn_limit,
 //     for the wire drops whatever stands elsewhere. done means terminated or truncated. An action that the world refused is no error of the
 //     wire: error in the observation says why.

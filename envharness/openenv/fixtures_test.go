@@ -101,7 +101,7 @@ func (e *toy) Describe() envharness.Description {
 	if tools == nil {
 		tools = []envharness.Tool{{Name: "go", Description: "a turn", ReadOnly: true}, {Name: "stop", Submits: true}}
 	}
-	return envharness.Description{Name: "toy", About: "pass by a stop", Tools: tools, Graded: []string{"goal"}}
+	return envharness.Description{Name: "toy", About: "pass by a stop", Tools: tools, Graded: []string{"goal"}, Mutable: []string{"turn"}}
 }
 
 func (e *toy) Close() error {
@@ -239,9 +239,14 @@ func dial(t testing.TB, url string) *raw {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return handshake(t, conn)
+}
+
+func handshake(t testing.TB, conn net.Conn) *raw {
+	t.Helper()
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	_, err = io.WriteString(conn, "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+	_, err := io.WriteString(conn, "GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -81,6 +82,47 @@ func TestSessionFrames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where tools change, a client that calls them by the reference's form is not told in its answer, and any other is told in the next one.
+func TestCalledToolsChange(t *testing.T) {
+	_, url := serve(t, func(context.Context) (envharness.Environment, error) { return &growing{toy: new(toy)}, nil }, nil)
+	w := dial(t, url)
+	tools := func(message string) int {
+		t.Helper()
+		w.send(message)
+		observation, _ := w.expect("observation")["observation"].(map[string]any)
+		list, _ := observation["tools"].([]any)
+		return len(list)
+	}
+	for _, c := range []struct {
+		message string
+		want    int
+	}{
+		{`{"type":"reset"}`, 1},
+		{`{"type":"step","data":{"name":"go"}}`, 2},
+		{`{"type":"step","data":{"type":"call_tool","tool_name":"go"}}`, 0},
+		{`{"type":"step","data":{"type":"list_tools"}}`, 3},
+		{`{"type":"step","data":{"name":"go"}}`, 3}, // the same as before, of which it was not told
+		{`{"type":"step","data":{"name":"go"}}`, 0},
+	} {
+		if got := tools(c.message); got != c.want {
+			t.Errorf("%s: told of %d tools, want %d", c.message, got, c.want)
+		}
+	}
+	w.send(`{"type":"close"}`)
+	w.expectEnd()
+}
+
+// A growing environment has one more tool after each of its first two turns.
+type growing struct{ *toy }
+
+func (g *growing) Tools() []envharness.Tool {
+	var tools []envharness.Tool
+	for i := range min(g.turn, 2) + 1 {
+		tools = append(tools, envharness.Tool{Name: fmt.Sprint("tool", i)})
+	}
+	return tools
 }
 
 // Our client understands servers of the reference's make, as written down.
@@ -182,6 +224,13 @@ func TestHTTP(t *testing.T) {
 			shown(`"\"\" seed none options  turn 1"`, `"reward":0,"done":false`)},
 		{"step of a task", "POST", exposed + "/step", `{"action":{"name":"go"},"episode_id":"e1","seed":3,"render":true}`, 200,
 			shown(`"\"e1\" seed 3 options {\"render\":true} turn 1"`, `"reward":0,"done":false`)},
+		{"a tool", "POST", plain + "/step", `{"action":{"type":"call_tool","tool_name":"go","arguments":{}},"episode_id":"e1"}`, 200,
+			`{"observation":{"tool_name":"go","text":"\"e1\" seed none options  turn 1","data":{"turn":1},"terminated":false,"truncated":false,"reason":"",
+			"result":{"content":[{"type":"text","text":"\"e1\" seed none options  turn 1"}],"structured_content":{"turn":1},
+			"data":"\"e1\" seed none options  turn 1","is_error":false},"error":null},"reward":0,"done":false}`},
+		{"the list of tools", "POST", plain + "/step", `{"action":{"type":"list_tools"},"episode_id":"nowhere"}`, 200,
+			`{"observation":{"tools":[{"name":"go","description":"a turn","input_schema":{"type":"object","properties":{}}},
+			{"name":"stop","description":"","input_schema":{"type":"object","properties":{}}}]},"reward":null,"done":false}`},
 		{"no such task", "POST", exposed + "/reset", `{"episode_id":"nowhere"}`, 500, `{"detail":"there is no such task","class":"no_task"}`},
 		{"a seed below zero", "POST", exposed + "/reset", `{"seed":-1}`, 422,
 			`{"detail":[{"type":"greater_than_equal","loc":["body","seed"],"msg":"seed is at least 0","input":-1}]}`},

@@ -110,7 +110,7 @@ func (s *Server) serveStep(ctx context.Context, p *play, body []byte) (int, []by
 	if len(problems) > 0 {
 		return unprocessable(problems)
 	}
-	var a envharness.Action
+	var d stepData
 	raw, given := fields["action"]
 	inner, isObject := object(raw)
 	switch {
@@ -119,7 +119,7 @@ func (s *Server) serveStep(ctx context.Context, p *play, body []byte) (int, []by
 	case !isObject:
 		problems = append(problems, broken("dict_type", at(loc, "action"), raw, "action is an object"))
 	default:
-		a, problems = readAction(at(loc, "action"), raw, inner)
+		d, problems = readStep(at(loc, "action"), raw, inner)
 	}
 	if raw, ok := present(fields, "timeout_s"); ok {
 		var seconds float64
@@ -139,10 +139,12 @@ func (s *Server) serveStep(ctx context.Context, p *play, body []byte) (int, []by
 	if problems = append(problems, more...); len(problems) > 0 {
 		return unprocessable(problems)
 	}
-	if status, answer := outcome(p.reset(ctx, o, episode, bare)); status != http.StatusOK {
-		return status, answer
+	if d.manner != listing {
+		if status, answer := outcome(p.reset(ctx, o, episode, bare)); status != http.StatusOK {
+			return status, answer
+		}
 	}
-	return outcome(p.step(ctx, a, bare))
+	return outcome(p.take(ctx, d, func(v any) any { return v }))
 }
 
 // serveCall answers a JSON-RPC request on its own. A tool is called in an episode of the default task.

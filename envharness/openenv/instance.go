@@ -104,12 +104,12 @@ func guarded[T any](ctx context.Context, in *instance, call string, f func(conte
 	done := make(chan outcome, 1)
 	in.refs.Add(1)
 	go func() {
-		defer in.leave()
 		o := outcome{err: errors.New("the goroutine was ended")} // stands after runtime.Goexit
 		defer func() {
 			if p := recover(); p != nil {
 				o.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
+			in.leave() // first: a slot that looks free to a client, once it was answered, is free
 			done <- o
 		}()
 		o.v, o.err = f(ctx)

@@ -35,7 +35,7 @@ type message struct {
 	kind    string // reset, step, state, close or mcp
 	reset   envharness.ResetOptions
 	episode string // the episode_id of a reset
-	action  envharness.Action
+	step    stepData
 	rpc     json.RawMessage // what an mcp message carries
 }
 
@@ -101,7 +101,7 @@ func readMessage(raw []byte) (message, *fault) {
 		case "reset":
 			m.reset, m.episode, more = readReset(loc, inner)
 		case "step":
-			m.action, more = readAction(loc, data, inner)
+			m.step, more = readStep(loc, data, inner)
 		case "mcp":
 			m.rpc = data
 		}
@@ -187,26 +187,39 @@ func readName(loc []any, fields map[string]json.RawMessage, name string, ps []pr
 	return s, ps
 }
 
-// readAction reads {"name":..,"args":..}. Arguments that are no object are not refused here: a policy that wrote such has used up a turn,
-// and it is the environment that says so. The metadata that the reference's actions carry along are ignored.
-func readAction(loc []any, raw json.RawMessage, fields map[string]json.RawMessage) (a envharness.Action, ps []problem) {
-	ps = extra(fields, loc, "name", "args", "metadata")
-	name, ok := fields["name"]
-	switch {
-	case !ok:
-		ps = append(ps, broken("missing", at(loc, "name"), raw, "name is required"))
-	case name[0] != '"':
-		ps = append(ps, broken("string_type", at(loc, "name"), name, "name is a string"))
+// readStep reads {"name":..,"args":..}, or one of the two forms of the reference's client for tools. Arguments that are no object are not
+// refused here: a policy that wrote such has used up a turn, and it is the environment that says so. The metadata that the reference's
+// actions carry along are ignored.
+func readStep(loc []any, raw json.RawMessage, fields map[string]json.RawMessage) (d stepData, ps []problem) {
+	nameKey, argsKey := "name", "args"
+	switch string(fields["type"]) {
+	case `"call_tool"`:
+		d.manner, nameKey, argsKey = called, "tool_name", "arguments"
+		ps = extra(fields, loc, "type", nameKey, argsKey, "metadata")
+	case `"list_tools"`:
+		d.manner = listing
+		ps = extra(fields, loc, "type", "metadata")
 	default:
-		_ = json.Unmarshal(name, &a.Name) // a string of a document that is well-formed
+		ps = extra(fields, loc, nameKey, argsKey, "metadata")
 	}
-	if args, ok := present(fields, "args"); ok {
-		a.Args = args
+	if d.manner != listing {
+		name, ok := fields[nameKey]
+		switch {
+		case !ok:
+			ps = append(ps, broken("missing", at(loc, nameKey), raw, "%s is required", nameKey))
+		case name[0] != '"':
+			ps = append(ps, broken("string_type", at(loc, nameKey), name, "%s is a string", nameKey))
+		default:
+			_ = json.Unmarshal(name, &d.action.Name) // a string of a document that is well-formed
+		}
+		if args, ok := present(fields, argsKey); ok {
+			d.action.Args = args
+		}
 	}
 	if meta, ok := present(fields, "metadata"); ok && meta[0] != '{' {
 		ps = append(ps, broken("dict_type", at(loc, "metadata"), meta, "metadata is an object"))
 	}
-	return a, ps
+	return d, ps
 }
 
 // present returns a field that is there and not null.

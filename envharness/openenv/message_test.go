@@ -45,7 +45,7 @@ func FuzzMessage(f *testing.F) {
 		default:
 			t.Errorf("kind %q", m.kind)
 		}
-		for _, part := range [][]byte{m.reset.Options, m.action.Args, m.rpc} {
+		for _, part := range [][]byte{m.reset.Options, m.step.action.Args, m.rpc} {
 			if part != nil && !json.Valid(part) {
 				t.Errorf("%q is no JSON", part)
 			}
@@ -55,11 +55,14 @@ func FuzzMessage(f *testing.F) {
 				t.Errorf("id %q", c.id)
 			}
 		}
-		if m.kind == "step" { // what our client would write for it is read as the same
-			data, _ := peer{}.encode(m.action)
+		if m.kind == "step" && m.step.manner != listing { // what our client would write for it is read as the same
+			data, _ := peer{form: map[manner]form{called: formCall}[m.step.manner]}.encode(m.step.action)
+			if len(m.step.action.Args) == 0 && m.step.manner == called {
+				m.step.action.Args = json.RawMessage("{}") // which that form always has
+			}
 			again, fault := readMessage(join(`{"type":"step","data":`, data, `}`))
-			if fault != nil || !reflect.DeepEqual(again.action, m.action) {
-				t.Errorf("%v comes back as %v %v", m.action, again.action, fault)
+			if fault != nil || !reflect.DeepEqual(again.step, m.step) {
+				t.Errorf("%v comes back as %v %v", m.step, again.step, fault)
 			}
 		}
 	})
@@ -118,8 +121,34 @@ func TestActionComesThrough(t *testing.T) {
 			b, _ := encode(args)
 			want = string(b)
 		}
-		if got := string(m.action.Args); m.action.Name != a.Name || got != strings.ToValidUTF8(strings.TrimSpace(want), "\uFFFD") {
-			t.Errorf("%q arrives as %q %q", args, m.action.Name, got)
+		if got := string(m.step.action.Args); m.step.action.Name != a.Name || got != strings.ToValidUTF8(strings.TrimSpace(want), "\uFFFD") {
+			t.Errorf("%q arrives as %q %q", args, m.step.action.Name, got)
+		}
+	}
+}
+
+// A refusal keeps its class and its message in the reference's form, as far as that has a word for it.
+func TestCalledRefusal(t *testing.T) {
+	for class, want := range map[envharness.ErrorClass]struct {
+		word string
+		back envharness.ErrorClass
+	}{
+		envharness.ClassBadArgs:     {"invalid_args", envharness.ClassBadArgs},
+		envharness.ClassUnknownTool: {"tool_not_found", envharness.ClassUnknownTool},
+		envharness.ClassTimeout:     {"timeout", envharness.ClassTimeout},
+		envharness.ClassPermission:  {"execution_error", envharness.ClassOther},
+	} {
+		r := calledOf("go", stepResult(envharness.Transition{Error: &envharness.ActionError{Class: class, Message: "no"}}))
+		if r.Observation.Error.Kind != want.word || r.Observation.Result != nil {
+			t.Errorf("%s: %+v", class, r.Observation.Error)
+		}
+		raw, err := encode(r.Observation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, _ := object(raw)
+		if e := toolError(fields); e == nil || e.Class != want.back || e.Message != "no" {
+			t.Errorf("%s comes back as %v", class, e)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (p *play) answer(ctx context.Context, frame []byte) (message []byte, more b
 	case "reset":
 		message, err = p.reset(ctx, m.reset, m.episode, observed)
 	case "step":
-		message, err = p.step(ctx, m.action, observed)
+		message, err = p.take(ctx, m.step, func(v any) any { return outgoing{"observation", v} })
 	case "state":
 		if !p.s.o.ExposeState {
 			return errorMessage(codeUnknownType, "this server does not tell its state", nil), true

@@ -164,7 +164,7 @@ func (s *Server) fromHere(r *http.Request) bool {
 // after which they are cut off: the contexts of their calls end, and so do the connections. The error then wraps that of ctx, and says
 // how many environments are still open because their code does not return. Nothing else is left behind. Calling it again waits again.
 //
-// It does not stop the [http.Server] around it, whose own Shutdown does not know of sessions; call that first.
+// It does not stop the [http.Server] around it, whose own Shutdown does not wait for sessions: call this one first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.end()
 	if s.drained(ctx.Done()) {

@@ -146,13 +146,12 @@ func TestPings(t *testing.T) {
 	w.expect("observation")
 }
 
-// Endless pings, half a message and silence are all the same: nothing happens, and the slot is taken back.
+// Endless pings and half a message are the same as silence: nothing happens, and the slot is taken back.
 func TestIdle(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		act  func(w *raw) error // again and again until it fails
 	}{
-		{"silence", nil},
 		{"pings", func(w *raw) error { return w.write(frame(opPing, true, true, []byte("x"))) }},
 		{"empty parts", func(w *raw) error { return w.write(frame(opContinue, false, true, nil)) }},
 	} {
@@ -165,13 +164,11 @@ func TestIdle(t *testing.T) {
 				_ = w.write(frame(opText, false, true, []byte("{")))
 			}
 			var wg sync.WaitGroup
-			if c.act != nil {
-				wg.Go(func() {
-					for c.act(w) == nil {
-						runtime.Gosched()
-					}
-				})
-			}
+			wg.Go(func() {
+				for c.act(w) == nil {
+					runtime.Gosched()
+				}
+			})
 			for told := false; ; {
 				op, payload, err := w.next()
 				if op == opText && bytes.Contains(payload, []byte(`"SESSION_ERROR"`)) {
@@ -200,7 +197,7 @@ func TestSlowReader(t *testing.T) {
 			e.shown = strings.Repeat("x", 1<<20)
 		}
 		return e, nil
-	}, &openenv.ServerOptions{Sessions: 2}, 50*time.Millisecond, 300*time.Millisecond)
+	}, &openenv.ServerOptions{Sessions: 2}, 50*time.Millisecond, 100*time.Millisecond)
 	other := open(t, url, nil)
 	w := dial(t, url)
 	w.send(`{"type":"reset"}`)
@@ -315,14 +312,95 @@ func TestCapacity(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := openenv.Slots(s); got != 0 {
-		t.Errorf("%d slots in use after all were closed", got)
+	for end := time.Now().Add(patience); openenv.Slots(s) != 0; runtime.Gosched() { // a client does not wait long for the farewell
+		if time.Now().After(end) {
+			t.Fatalf("%d slots in use after all were closed", openenv.Slots(s))
+		}
 	}
 }
 
+// A slot is free by the time that a client is told that its session, or its request, is over: the next may come at once.
+func TestSlotIsFreeAtOnce(t *testing.T) {
+	s, url := serve(t, toys, nil)
+	for range 100 {
+		w := dial(t, url)
+		w.send(`{"type":"reset"}`)
+		w.expect("observation")
+		w.send(`{"type":"close"}`)
+		for {
+			op, _, err := w.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op == opClose {
+				break
+			}
+		}
+		if got := openenv.Slots(s); got != 0 {
+			t.Fatalf("%d slots in use at the farewell", got)
+		}
+		_ = w.conn.Close()
+		if status, body := post(t, url+"/reset", `{}`); status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+}
+
+// An episode that is over takes no steps until the next reset, whatever the environment would do with them.
+func TestEpisodeOver(t *testing.T) {
+	var steps atomic.Int64
+	_, url := serve(t, func(context.Context) (envharness.Environment, error) { return &undead{steps: &steps}, nil }, nil)
+	for _, last := range []string{"terminated", "truncated"} {
+		w := dial(t, url)
+		steps.Store(0)
+		w.send(`{"type":"reset"}`)
+		w.expect("observation")
+		w.send(`{"type":"step","data":{"name":"` + last + `"}}`)
+		if data := w.expect("observation"); data["done"] != true {
+			t.Errorf("%s: %v", last, data)
+		}
+		w.send(`{"type":"step","data":{"name":"go"}}`)
+		if data := w.expectError("EXECUTION_ERROR"); data["class"] != "episode_over" {
+			t.Errorf("%s: told %v", last, data)
+		}
+		w.send(`{"type":"mcp","data":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"go"}}}`)
+		if data := w.expect("mcp"); data["error"] == nil {
+			t.Errorf("%s: told %v", last, data)
+		}
+		if got := steps.Load(); got != 1 {
+			t.Errorf("%s: the environment was asked for %d steps", last, got)
+		}
+		w.send(`{"type":"reset"}`)
+		w.expect("observation")
+		w.send(`{"type":"step","data":{"name":"go"}}`)
+		w.expect("observation")
+		w.send(`{"type":"close"}`)
+		w.expectEnd()
+	}
+}
+
+// An undead environment goes on after the end of its episode.
+type undead struct{ steps *atomic.Int64 }
+
+func (u *undead) Reset(context.Context, envharness.ResetOptions) (envharness.Observation, error) {
+	return envharness.Observation{}, nil
+}
+
+func (u *undead) Step(_ context.Context, a envharness.Action) (envharness.Transition, error) {
+	u.steps.Add(1)
+	return envharness.Transition{Terminated: a.Name == "terminated", Truncated: a.Name == "truncated"}, nil
+}
+
+func (u *undead) Close() error { return nil }
+
 func post(t testing.TB, url, body string) (status int, answer string) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	return postWith(t, http.DefaultClient, url, body)
+}
+
+func postWith(t testing.TB, client *http.Client, url, body string) (status int, answer string) {
+	t.Helper()
+	resp, err := client.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -463,58 +541,6 @@ func TestClientLeaves(t *testing.T) {
 	wait(t, seen.ended, "the environment is closed")
 }
 
-// A step that is late is an error, after which the episode is given up and the session goes on.
-func TestStepTimeout(t *testing.T) {
-	var slow atomic.Bool
-	slow.Store(true)
-	_, url := serve(t, func(context.Context) (envharness.Environment, error) {
-		return &toy{onStep: func(ctx context.Context, _ envharness.Action) error {
-			if slow.Load() {
-				<-ctx.Done()
-				return ctx.Err()
-			}
-			return nil
-		}}, nil
-	}, &openenv.ServerOptions{StepTimeout: 100 * time.Millisecond})
-	w := dial(t, url)
-	w.send(`{"type":"reset"}`)
-	w.expect("observation")
-	w.send(`{"type":"step","data":{"name":"go"}}`)
-	if data := w.expectError("EXECUTION_ERROR"); data["class"] != "timeout" {
-		t.Errorf("told %v", data)
-	}
-	w.send(`{"type":"step","data":{"name":"go"}}`)
-	if data := w.expectError("EXECUTION_ERROR"); data["class"] != "need_reset" {
-		t.Errorf("told %v", data)
-	}
-	slow.Store(false)
-	w.send(`{"type":"reset"}`)
-	w.expect("observation")
-}
-
-// Code that does not return at all ends its session, and keeps its slot until it does: hanging environments do not pile up.
-func TestHangingEnvironment(t *testing.T) {
-	leave := make(chan struct{})
-	s, url := serveHurried(t, func(context.Context) (envharness.Environment, error) {
-		return &toy{onStep: func(context.Context, envharness.Action) error { <-leave; return nil }}, nil
-	}, &openenv.ServerOptions{StepTimeout: 100 * time.Millisecond}, 10*time.Millisecond, patience)
-	w := dial(t, url)
-	w.send(`{"type":"reset"}`)
-	w.expect("observation")
-	w.send(`{"type":"step","data":{"name":"go"}}`)
-	w.expectError("SESSION_ERROR")
-	if got := w.expectEnd(); got != 1011 {
-		t.Errorf("farewell with status %d", got)
-	}
-	dial(t, url).expectError("CAPACITY_REACHED")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := s.Shutdown(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "1 environments do not close") {
-		t.Errorf("got %v", err)
-	}
-	close(leave)
-}
-
 // Nothing of an error, a panic or a stack reaches a client, whatever failed and however it is asked.
 func TestNothingInside(t *testing.T) {
 	const marker = "s3cr3t-m4rk3r"
@@ -587,70 +613,6 @@ func TestNothingInside(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// An environment that cannot describe itself is served without a description, and a client takes the server for one of ours all the same.
-func TestNoDescription(t *testing.T) {
-	for _, how := range []string{"panics", "hangs"} {
-		t.Run(how, func(t *testing.T) {
-			leave := make(chan struct{})
-			var failures atomic.Int64
-			s, url := serveHurried(t, func(context.Context) (envharness.Environment, error) {
-				return mute{new(toy), func() {
-					if how == "panics" {
-						panic("s3cr3t-m4rk3r")
-					}
-					<-leave
-				}}, nil
-			}, &openenv.ServerOptions{Sessions: 2, StepTimeout: 100 * time.Millisecond, Failed: func(call string, _ error) {
-				if call == "describe" {
-					failures.Add(1)
-				}
-			}}, 10*time.Millisecond, patience)
-			t.Cleanup(func() { close(leave) })
-			env, err := openenv.Open(t.Context(), url, nil)
-			if how == "hangs" {
-				if e, ok := errors.AsType[*openenv.Error](err); !ok || e.Code != "FACTORY_ERROR" || openenv.Slots(s) != 1 {
-					t.Errorf("got %v, %d slots", err, openenv.Slots(s))
-				}
-				env = open(t, url, nil) // the next is not asked
-			}
-			if env == nil {
-				t.Fatal(err)
-			}
-			if _, ok := envharness.As[envharness.Describer](env); ok {
-				t.Error("described")
-			}
-			if _, err := env.Reset(t.Context(), envharness.ResetOptions{}); err != nil {
-				t.Error(err)
-			}
-			if err := env.Close(); err != nil || failures.Load() == 0 {
-				t.Errorf("close: %v, %d failures", err, failures.Load())
-			}
-		})
-	}
-}
-
-// A mute environment fails to describe itself.
-type mute struct {
-	*toy
-	fail func()
-}
-
-func (m mute) Describe() envharness.Description {
-	m.fail()
-	return envharness.Description{}
-}
-
-// A client may ask for less time than the server grants for a step.
-func TestRequestTimeout(t *testing.T) {
-	_, url := serve(t, func(context.Context) (envharness.Environment, error) {
-		return &toy{onStep: func(ctx context.Context, _ envharness.Action) error { <-ctx.Done(); return ctx.Err() }}, nil
-	}, nil)
-	status, body := post(t, url+"/step", `{"action":{"name":"go"},"timeout_s":0.1}`)
-	if status != http.StatusInternalServerError || body != `{"class":"timeout","detail":"the environment took too long"}` {
-		t.Errorf("got %d %s", status, body)
 	}
 }
 
@@ -730,12 +692,15 @@ func TestManyServers(t *testing.T) {
 // A message that is larger than allowed is not sent.
 func TestLongAnswer(t *testing.T) {
 	s, url := serve(t, func(context.Context) (envharness.Environment, error) {
-		return &toy{shown: strings.Repeat("x", 5000)}, nil
+		long := strings.Repeat("x", 5000)
+		return &toy{shown: long, tools: []envharness.Tool{{Name: "go", Description: long}}}, nil
 	}, &openenv.ServerOptions{MaxMessage: 4096})
 	w := dial(t, url)
-	w.send(`{"type":"reset"}`)
-	if data := w.expectError("EXECUTION_ERROR"); data["class"] != "too_long" {
-		t.Errorf("told %v", data)
+	for _, m := range []string{`{"type":"reset"}`, `{"type":"step","data":{"type":"list_tools"}}`} {
+		w.send(m)
+		if data := w.expectError("EXECUTION_ERROR"); data["class"] != "too_long" {
+			t.Errorf("%s: told %v", m, data)
+		}
 	}
 	w.send(`{"type":"close"}`)
 	w.expectEnd()

@@ -47,9 +47,6 @@ func (c *conn) call(ctx context.Context, q request, ok any, check func() string)
 	c.id++
 	q.ID = c.id
 	line, err := encode(q)
-	if err == nil && tooDeep(line) {
-		err = errDepth
-	}
 	if err != nil {
 		return fmt.Errorf("stdio: %s: the request cannot be sent: %w", q.Op, err)
 	}

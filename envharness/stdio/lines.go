@@ -72,8 +72,11 @@ func encode(v any) ([]byte, error) {
 	if !utf8.Valid(line) { // in a json.RawMessage
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
-	if len(line)-1 > maxLine {
+	switch {
+	case len(line)-1 > maxLine:
 		return nil, errTooLong
+	case tooDeep(line): // the other side would take it for no message
+		return nil, errDepth
 	}
 	return line, nil
 }

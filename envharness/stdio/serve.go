@@ -15,7 +15,10 @@ import (
 // told to. Both together are the grace that [Open] gives a program.
 const patience = time.Second
 
-var errLeft = errors.New("stdio: the environment did not return and was left behind")
+var (
+	errLeft = errors.New("stdio: the environment did not return and was left behind")
+	errExit = errors.New("stdio: the environment ended its goroutine")
+)
 
 // Serve answers the requests that it reads from r on w, in order, until r ends, a request closes the environment, or ctx is done. Then it
 // closes the environment, which is its own. It is the main function of a program that serves one: Serve(ctx, env, os.Stdin, os.Stdout),
@@ -40,7 +43,11 @@ func Serve(ctx context.Context, env envharness.Environment, r io.Reader, w io.Wr
 	s := &server{env: env, w: w, messages: make(chan message), ended: make(chan struct{}), left: ctx.Done()}
 	go s.read(newLines(r))
 	done := make(chan error, 1)
-	go func() { done <- s.work(ctx, parent) }()
+	go func() {
+		err := errExit // stands after runtime.Goexit
+		defer func() { done <- err }()
+		err = s.work(ctx, parent)
+	}()
 	select {
 	case err := <-done:
 		return err
@@ -165,7 +172,7 @@ func (s *server) close() error {
 
 func (s *server) write(r reply) error {
 	line, err := encode(r)
-	if err != nil { // of what the environment returned: no JSON, or too much
+	if err != nil { // of what the environment returned: no JSON, too much or too deep
 		line, err = encode(reply{ID: r.ID, Error: failed(fmt.Errorf("the answer cannot be sent: %w", err))})
 		if err != nil {
 			return fmt.Errorf("stdio: %w", err)

@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -126,6 +127,13 @@ func TestServeAnswers(t *testing.T) {
 		{"long answer", &fake{step: func(context.Context, envharness.Action) (envharness.Transition, error) {
 			return envharness.Transition{Observation: envharness.Observation{Text: strings.Repeat("x", maxLine)}}, nil
 		}}, step, `{"id":1,"error":{"code":"ErrInfra","message":"the answer cannot be sent: a line of more than 4194304 bytes"}}`, "bounded"},
+		{"deep answer", &fake{step: func(context.Context, envharness.Action) (envharness.Transition, error) {
+			var deep any
+			for range 1100 {
+				deep = []any{deep}
+			}
+			return envharness.Transition{Observation: envharness.Observation{Data: map[string]any{"a": deep}}}, nil
+		}}, step, `{"id":1,"error":{"code":"ErrInfra","message":"the answer cannot be sent: nested deeper than 1024"}}`, "the client would kill the program"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "" {
@@ -536,6 +544,21 @@ func TestServeStopsWithItsContext(t *testing.T) {
 		}
 		cancel()
 		if err := <-c.done; !errors.Is(err, context.Canceled) || env.closed != 1 {
+			t.Error(err, env.closed)
+		}
+	})
+}
+
+// An environment that ends its goroutine leaves nobody waiting for an answer.
+func TestServeNoticesGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := &fake{step: func(context.Context, envharness.Action) (envharness.Transition, error) {
+			runtime.Goexit()
+			return envharness.Transition{}, nil
+		}}
+		c := converse(t.Context(), env)
+		fmt.Fprintln(c.in, `{"id":1,"op":"step","action":{"name":"x"}}`)
+		if err := <-c.done; !errors.Is(err, errExit) || env.closed != 1 {
 			t.Error(err, env.closed)
 		}
 	})

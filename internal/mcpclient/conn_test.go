@@ -1,7 +1,9 @@
 package mcpclient
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -82,6 +84,31 @@ func TestRedactor(t *testing.T) {
 	} {
 		if got := r.text(tt.in); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// What a server says to a call being canceled does not hide that it was: whether that comes in time is chance. Arguments at fault neither.
+func TestCanceledBeforeRefused(t *testing.T) {
+	for _, code := range []int64{-32603, -32602} {
+		c := newConn(1<<20, newRedactor(&Server{}, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		session := Session{link: &stdio{conn: c}}
+		ask := func() error {
+			_, err := session.ask(ctx, "call", func(ctx context.Context) error {
+				a := ctx.Value(answerKey{}).(*answer)
+				a.refused = &Error{Code: code, Message: "request canceled"}
+				return errors.New("request canceled")
+			})
+			return err
+		}
+		if e, ok := errors.AsType[*Error](ask()); !ok || e.Code != code {
+			t.Errorf("before the end of the context: %v", e)
+		}
+		cancel()
+		err := ask()
+		if _, ok := errors.AsType[*Error](err); ok || !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end of the context: %v", err)
 		}
 	}
 }

@@ -34,10 +34,10 @@ func (c *conn) fault(ctx context.Context, a *answer, what string, err error) err
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case ctx.Err() != nil: // first, for a server may answer to being canceled
+		return fmt.Errorf("mcpclient: %s: %w", what, ctx.Err())
 	case a.refused != nil:
 		return fmt.Errorf("mcpclient: %s: %w", what, a.refused)
-	case ctx.Err() != nil:
-		return fmt.Errorf("mcpclient: %s: %w", what, ctx.Err())
 	case a.lost != nil && !errors.Is(a.lost, context.Canceled): // as the end of the connection cancels them
 		err = a.lost
 	case c.cause != nil:

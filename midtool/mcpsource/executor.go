@@ -43,6 +43,9 @@ type Executor struct {
 	end    context.CancelFunc
 	asking sync.WaitGroup // calls on servers
 
+	closing  sync.Once
+	closeErr error
+
 	mu     sync.Mutex
 	closed bool
 	shared map[string]*shared
@@ -122,14 +125,15 @@ func (e *Executor) Open(ctx context.Context, id string, tools []midtool.Tool) (m
 
 var errClosed = errors.New("the executor is closed")
 
-// Close disconnects from the servers, ends their programs, and writes the recording. Calls under way end with an error. It is idempotent;
-// the error is that of writing.
+// Close disconnects from the servers, ends their programs, and writes the recording. Calls under way end with an error. It is idempotent,
+// and waits where another Close is at work; the error is that of writing.
 func (e *Executor) Close() error {
+	e.closing.Do(func() { e.closeErr = e.shut() })
+	return e.closeErr
+}
+
+func (e *Executor) shut() error {
 	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil
-	}
 	e.closed = true
 	e.mu.Unlock()
 	if e.file == "" {

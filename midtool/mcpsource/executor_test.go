@@ -304,3 +304,24 @@ func FuzzRecording(f *testing.F) {
 		}
 	})
 }
+
+// Whoever has closed an executor finds the recording, also where others close it at the same time, and is told what went wrong with it.
+func TestCloseTwice(t *testing.T) {
+	for _, folder := range []string{t.TempDir(), filepath.Join(t.TempDir(), "absent")} {
+		file := filepath.Join(folder, "answers.jsonl")
+		e, err := Record(file, Options{Servers: map[string]Server{"notebook": {}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				closing := e.Close()
+				if _, err := os.Stat(file); (err == nil) != (closing == nil) {
+					t.Errorf("closed with %v, and then %v", closing, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

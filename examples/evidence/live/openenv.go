@@ -96,7 +96,7 @@ func sameTraces(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	// Two episodes and their replays are open at once, and a session that ends may overlap the next.
+	// Two episodes and their replays are open at once.
 	return served(ctx, world.New, &openenv.ServerOptions{Sessions: 16, ExposeState: true}, func(address string) error {
 		got, err := play(openenv.World(address, world.Verifier, nil))
 		if err == nil && !bytes.Equal(got, want) {
@@ -132,6 +132,13 @@ func exchanges() []exchange {
 		{"tools by JSON-RPC", []string{
 			`{"type":"mcp","data":{"jsonrpc":"2.0","id":7,"method":"tools/list"}}`,
 			`{"type":"mcp","data":{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"combine"},{"name":"restart"},{"name":"stop"}]}}}`,
+		}, false},
+		{"tools by steps", []string{
+			`{"type":"step","data":{"type":"list_tools"}}`,
+			`{"type":"observation","data":{"observation":{"tools":[{"name":"combine"},{"name":"restart"},{"name":"stop"}]},"done":false}}`,
+			`{"type":"reset","data":{"episode_id":"3,3,8,8"}}`, begun,
+			`{"type":"step","data":{"type":"call_tool","tool_name":"combine","arguments":{"i":2,"j":0,"op":"div"}}}`,
+			`{"type":"observation","data":{"observation":{"tool_name":"combine","result":{"data":"target=24, numbers=[3, 8, 8/3]"},"error":null},"done":false}}`,
 		}, false},
 		{"no JSON, then well", []string{`{"type":`, `{"type":"error","data":{"code":"INVALID_JSON"}}`, `{"type":"reset","data":{"episode_id":"3,3,8,8"}}`, begun}, false},
 		{"an unknown type, then well", []string{`{"type":"grade"}`, `{"type":"error","data":{"code":"UNKNOWN_TYPE"}}`, `{"type":"reset","data":{"episode_id":"3,3,8,8"}}`, begun}, false},

@@ -21,6 +21,8 @@
 //
 //	asyncio.run(main())
 //
+// Its client for tools, openenv.core.mcp_client.MCPToolClient, plays as well, by list_tools and call_tool.
+//
 // An action that is refused is no exception: observation["error"] has its class and message. The verdict is not told; a reward of 1 in the
 // end is that of a task that was solved.
 package main
