@@ -36,7 +36,7 @@ type Chooser struct {
 	rendered []string // of skills
 	tokens   []int    // of rendered
 	pinned   []int    // skills, ascending
-	excluded []int    // skills, ascending
+	excluded []int    // skills
 	lists    []*list  // the latest first
 
 	// Of the episode:
@@ -113,7 +113,6 @@ func (c *Chooser) options() error {
 	c.most = cmp.Or(t.Keep, defaultKeep)
 	c.pinned, c.excluded = slices.Clone(t.Pinned), slices.Clone(t.Excluded)
 	slices.Sort(c.pinned)
-	slices.Sort(c.excluded)
 
 	// A search among texts without tokens finds what is wrong with the options and with nothing else.
 	trial := *t

@@ -374,6 +374,16 @@ func TestPinnedSkillsInOrder(t *testing.T) {
 	}
 }
 
+// A schema counts as it is sent: as that of an object with properties, which not every server writes out.
+func TestSchemaAsItIsSent(t *testing.T) {
+	want := len(`[{"type":"function","function":{"name":"ping","parameters":{"properties":{},"type":"object"}}}]`)
+	c := newChooser(t, 500, nil, &budget.Options{Text: &bps.TextOptions{Count: bytesOf}})
+	offer(t, c, shown(0, "x", envharness.Tool{Name: "ping", Schema: json.RawMessage(`{"type":"object"}`)}))
+	if got := c.Last().Tokens; got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+}
+
 // Where the parts of what has to be offered count more than the budget, and a part counts nothing, the whole still fits.
 func TestCounterThatDoesNotAddUp(t *testing.T) {
 	count := func(s string) int {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/internal/toolschema"
 )
 
 // maxLists is how many lists of tools are kept: those of a chain of worlds, or before and after a component changes them.
@@ -184,10 +185,7 @@ func writeTool(t envharness.Tool) (string, error) {
 		Description string          `json:"description,omitempty"`
 		Parameters  json.RawMessage `json:"parameters"`
 	}
-	f := function{t.Name, t.Description, t.Schema}
-	if f.Parameters == nil {
-		f.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
+	f := function{t.Name, t.Description, toolschema.Object(t.Schema)}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

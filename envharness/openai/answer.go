@@ -36,6 +36,7 @@ type call struct {
 // wire types take what servers send: null or nothing in any place, text or parts, arguments as text or as what they stand for.
 type (
 	wireAnswer struct {
+		Object  json.RawMessage
 		Choices []wireChoice
 		Usage   json.RawMessage
 		Error   json.RawMessage
@@ -178,7 +179,8 @@ func (c *Client) parse(body []byte) (wireAnswer, error) {
 			Message: "the answer is not the JSON of a chat completion: " + c.redact.text(err.Error()), retry: cutOff(body),
 		}
 	}
-	if len(w.Error) > 0 && string(w.Error) != "null" && len(w.Choices) == 0 {
+	failed := len(w.Error) > 0 && string(w.Error) != "null" || string(w.Object) == `"error"` // the latter of older versions of vLLM
+	if failed && len(w.Choices) == 0 {
 		return w, c.streamError(body)
 	}
 	return w, nil

@@ -37,7 +37,8 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{o: o.withDefaults(), sleep: sleep, redact: newRedactor(o.APIKey, o.Header, base)}
-	c.isOpenAI = strings.EqualFold(base.Hostname(), "api.openai.com")
+	host := strings.ToLower(base.Hostname())
+	c.isOpenAI = strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com")
 	opts := []option.RequestOption{
 		option.WithMaxRetries(0), // we do that ourselves: an answer that breaks off counts as well
 		option.WithMiddleware(c.receive),
@@ -88,6 +89,9 @@ const (
 	maxBody      = 16 << 20 // bytes of an answer
 	maxErrorBody = 64 << 10 // bytes read of an error's
 	maxRedirects = 3
+
+	maxRest     = 4 << 10 // bytes after an answer that are read, for so long; if there is more the connection is closed
+	restTimeout = 100 * time.Millisecond
 )
 
 // httpClient returns a client that stays where it was sent to.
@@ -122,8 +126,14 @@ func httpClient(given *http.Client) *http.Client {
 	return &h
 }
 
-// receive bounds what is read of an answer and turns a status that is no success into an Error.
+// receive bounds what is read of an answer and turns a status that is no success into an Error. Nothing but the official client's name
+// and version goes out about this machine.
 func (c *Client) receive(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	for name := range req.Header {
+		if strings.HasPrefix(name, "X-Stainless-") {
+			req.Header.Del(name)
+		}
+	}
 	res, err := next(req)
 	if err != nil || res == nil {
 		return res, err
@@ -221,6 +231,10 @@ func (c *Client) attempt(ctx context.Context, s send, r read) (tokens, error) {
 		defer res.Body.Close()
 		var used tokens
 		if used, err = r(res); err == nil {
+			// What is left, as the end after the last event of a stream, is read too: else the connection cannot be used again.
+			late := time.AfterFunc(restTimeout, cancel)
+			defer late.Stop()
+			_, _ = io.CopyN(io.Discard, res.Body, maxRest)
 			return used, nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -96,6 +97,9 @@ func TestOptions(t *testing.T) {
 		{"batch", func(o *openai.Options) { o.Batch = 2049 }, "Batch 2049 is not in [0, 2048]"},
 		{"timeout", func(o *openai.Options) { o.Timeout = -1 }, "Timeout is negative"},
 		{"price", func(o *openai.Options) { o.Price.Output = math.Inf(1) }, "Price.Output is negative or not finite"},
+		{"limit without price", func(o *openai.Options) { o.MaxCost = 1 }, "MaxCost needs a Price"},
+		{"limit", func(o *openai.Options) { o.MaxCost, o.Price.Output = 1, 1 }, ""},
+		{"local address", func(o *openai.Options) { o.BaseURL, o.APIKey = "http://[::ffff:127.0.0.1]/v1", key }, ""},
 		{"two faults", func(o *openai.Options) { o.MaxTokens, o.MaxCost = -1, -1 }, "MaxCost is negative or not finite\nopenai: MaxTokens is"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,7 +122,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Nothing of the environment goes out: neither variables of the official client's nor a proxy.
+// Nothing of the environment goes out: neither variables of the official client's nor a proxy, and not what the machine is.
 func TestNothingOfTheEnvironment(t *testing.T) {
 	proxied := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy of the environment was used") }))
 	defer proxied.Close()
@@ -135,7 +139,8 @@ func TestNothingOfTheEnvironment(t *testing.T) {
 	both(t, func(t *testing.T, stream bool) {
 		s := serve(t, func(r openaitest.Request) openaitest.Reply {
 			for name, values := range r.Header {
-				if name == "Authorization" || strings.HasPrefix(name, "Openai-") || strings.Contains(strings.Join(values, " "), key) {
+				if name == "Authorization" || strings.HasPrefix(name, "Openai-") || strings.HasPrefix(name,
+					"X-Stainless") || strings.Contains(strings.Join(values, " "), key) {
 					t.Errorf("header %s: %v", name, values)
 				}
 			}
@@ -239,6 +244,7 @@ func TestRetries(t *testing.T) {
 		{"429 for money", openaitest.Reply{Status: 429, Error: openaitest.Error{Code: "insufficient_quota"}}, false},
 		{"500", openaitest.Reply{Status: 500}, true},
 		{"502 with a page", openaitest.Reply{Status: 502, Raw: []byte("<html>no</html>"), ContentType: "text/html"}, true},
+		{"501", openaitest.Reply{Status: 501}, false},
 		{"503", openaitest.Reply{Status: 503, RetryAfter: "1"}, true},
 		{"503 that says no", openaitest.Reply{Status: 503, Header: http.Header{"X-Should-Retry": {"false"}}}, false},
 		{"503 that asks for a day", openaitest.Reply{Status: 503, RetryAfter: "86400"}, false},
@@ -264,6 +270,10 @@ func TestRetries(t *testing.T) {
 		{"error in a stream", openaitest.Reply{
 			Raw: []byte("data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n" +
 				"data: {\"error\":{\"message\":\"overloaded\"}}\n\ndata: [DONE]\n\n"),
+			ContentType: "text/event-stream",
+		}, true},
+		{"error object in a stream", openaitest.Reply{
+			Raw:         []byte("data: {\"object\":\"error\",\"message\":\"overloaded\",\"code\":503}\n\ndata: [DONE]\n\n"),
 			ContentType: "text/event-stream",
 		}, true},
 		{"error event in a stream", openaitest.Reply{
@@ -432,19 +442,90 @@ func (a afterAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// An answer that does not come, or not to its end, is given up after Timeout, and asked for again.
+// An answer that does not come, or not to its end, is given up after Timeout, and asked for again. One that is whole counts, however long
+// the server says nothing more and leaves the connection open.
 func TestTimeout(t *testing.T) {
-	both(t, func(t *testing.T, stream bool) {
-		for _, r := range []openaitest.Reply{{Hang: true}, {Text: "half an answer", Hang: true, Cut: new(100)}} {
-			s := serve(t, always(r), nil)
-			c := connect(t, openai.Options{BaseURL: s.BaseURL, Stream: stream, Timeout: 20 * time.Millisecond, Retries: new(1)})
-			_, err := c.Generate(t.Context(), "hi")
-			if err == nil || !strings.Contains(err.Error(), "no whole answer within 20ms (after 2 attempts)") {
-				t.Error(err) // how many of them the server saw depends on how busy the machine is
-			}
-		}
-	})
+	const half = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\n"
+	for _, c := range []struct {
+		name, body string // what comes before nothing more does
+		took       time.Duration
+		answer     string
+	}{
+		{"nothing", "", 40 * time.Second, ""},
+		{"half", half, 40 * time.Second, ""},
+		{"all", half + "data: [DONE]\n\n", 100 * time.Millisecond, "half"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, asked := time.Now(), 0
+				client := connect(t, openai.Options{Timeout: 20 * time.Second, Retries: new(1), Stream: true, HTTPClient: &http.Client{
+					Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+						asked++
+						if c.body == "" {
+							<-r.Context().Done()
+							return nil, r.Context().Err()
+						}
+						body := struct {
+							io.Reader
+							io.Closer
+						}{io.MultiReader(strings.NewReader(c.body), until{r.Context()}), io.NopCloser(nil)}
+						return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}, nil
+					}),
+				}})
+				got, err := client.Generate(t.Context(), "hi")
+				if got != c.answer || time.Since(start) != c.took {
+					t.Errorf("%q, %v after %v, want %q after %v", got, err, time.Since(start), c.answer, c.took)
+				}
+				if c.answer == "" && (err == nil || asked != 2 || !strings.Contains(err.Error(), "no whole answer within 20s (after 2 attempts)")) {
+					t.Errorf("%v after %d requests", err, asked)
+				}
+			})
+		})
+	}
 }
+
+// until reads nothing until a request is given up.
+type until struct{ ctx context.Context }
+
+func (u until) Read([]byte) (int, error) {
+	<-u.ctx.Done()
+	return 0, u.ctx.Err()
+}
+
+// An answer is read to the end of its body, which leaves the connection for the next request, but not far beyond its own end.
+func TestRestIsRead(t *testing.T) {
+	const all = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n"
+	for _, c := range []struct {
+		name  string
+		rest  int // bytes
+		whole bool
+	}{{"nothing", 0, true}, {"a comment", 100, true}, {"no end", 1 << 20, false}} {
+		rest := strings.NewReader(strings.Repeat(":", c.rest))
+		body := &watchedBody{Reader: io.MultiReader(strings.NewReader(all), rest)}
+		client := connect(t, openai.Options{Stream: true, HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body}, nil
+		})}})
+		if got, err := client.Generate(t.Context(), "hi"); got != "x" || err != nil {
+			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
+		if body.ended != c.whole || !body.closed || !c.whole && rest.Len() < c.rest/2 {
+			t.Errorf("%s: read to the end %v, closed %v, %d of %d bytes left", c.name, body.ended, body.closed, rest.Len(), c.rest)
+		}
+	}
+}
+
+type watchedBody struct {
+	io.Reader
+	ended, closed bool
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
+}
+
+func (b *watchedBody) Close() error { b.closed = true; return nil }
 
 // A server that sends byte by byte is waited for.
 func TestSlowServer(t *testing.T) {
@@ -538,14 +619,21 @@ func TestSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	var body []byte
-	c := connect(t, openai.Options{MaxTokens: 50, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		body, _ = io.ReadAll(r.Body)
-		answer := strings.NewReader(`{"choices":[{"message":{"content":"x"}}]}`)
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(answer)}, nil
-	})}})
-	if _, err := c.Generate(t.Context(), "hi"); err != nil || !strings.Contains(string(body), `"max_completion_tokens":50`) {
-		t.Errorf("%v: %s", err, body)
+	for url, want := range map[string]string{
+		"": `"max_completion_tokens":50`, "https://eu.api.openai.com/v1": `"max_completion_tokens":50`,
+		"https://x.OpenAI.azure.com/openai/v1": `"max_completion_tokens":50`, "https://openai.com.example.com": `"max_tokens":50`,
+	} {
+		var body []byte
+		c := connect(t, openai.Options{BaseURL: url, MaxTokens: 50, HTTPClient: &http.Client{
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				body, _ = io.ReadAll(r.Body)
+				answer := strings.NewReader(`{"choices":[{"message":{"content":"x"}}]}`)
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(answer)}, nil
+			}),
+		}})
+		if _, err := c.Generate(t.Context(), "hi"); err != nil || !strings.Contains(string(body), want) {
+			t.Errorf("%q: %v: %s", url, err, body)
+		}
 	}
 }
 

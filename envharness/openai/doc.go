@@ -29,27 +29,27 @@
 //
 // POST /chat/completions, in one body or as server-sent events, and POST /embeddings, as the public reference of OpenAI's API has them,
 // sent with its official client, github.com/openai/openai-go/v3 v3.100.0. What goes out is what a strict server takes: names of tools are
-// made of a-z, A-Z, 0-9, _ and -, at most 64 of them, one to one; ids are unique and at most 40 characters long; arguments are JSON; each
-// call is answered once, directly after it. What comes in is read as it is meant, for servers that say they are compatible differ: calls
-// without an id, all with index 0 or without one; arguments as an object; content that is null, missing or in parts; no usage; "stop" as
-// the reason with calls; a body in one piece where a stream was asked for, or the other way round; further fields, such as
-// reasoning_content, which are neither kept nor sent back.
+// made of a-z, A-Z, 0-9, _ and -, at most 64 of them, one to one; ids are unique in a conversation and at most 40 characters long; the
+// schema of each tool is that of an object with properties; arguments are JSON; each call is answered once, directly after it. What comes
+// in is read as it is meant, for servers that say they are compatible differ: calls without an id, all with index 0 or without one;
+// arguments as an object; content that is null, missing or in parts; no usage; "stop" as the reason with calls; a body in one piece where a
+// stream was asked for, or the other way round; further fields, such as reasoning_content, which are neither kept nor sent back.
 //
 // # Failures
 //
-// Attempts that end with 408, 409, 429 or 5xx, in time or in the middle, are repeated as a whole, after a wait that doubles, or as long
-// as the server asks for with Retry-After; half an answer is never used. Others are not: 400, 401, 403, 404 and 422, a quota that is used
-// up, what is no answer at all, a redirect to another host, a name without an address, a certificate that does not fit. What fails for
-// good is an [*Error], which is an [envharness.ErrInfra]: an episode is invalid then, and not a failure of the model. A model that
+// Attempts that end with 408, 409, 429 or 5xx but 501, in time or in the middle, are repeated as a whole, after a wait that doubles, or as
+// long as the server asks for with Retry-After; half an answer is never used. Others are not: 400, 401, 403, 404, 422 and 501, a quota that
+// is used up, what is no answer at all, a redirect to another host, a name without an address, a certificate that does not fit. What fails
+// for good is an [*Error], which is an [envharness.ErrInfra]: an episode is invalid then, and not a failure of the model. A model that
 // refuses, answers without a call or calls what there is not has failed by itself; see [Policy].
 //
 // # Secrets
 //
-// Nothing is read from the environment, also no proxy, and nothing is logged. The key, the values of headers, and the user and the query
-// of the address are taken out of every error, also in base64 or as part of an address, if they have 4 bytes or more. From what a model
-// says, and so from traces, they are taken out if they have 12 bytes or more; shorter ones are often words such as "ollama". Values of
-// the usual headers of a client, such as User-Agent or Accept, are not looked for there. A key is sent unencrypted to this machine alone,
-// unless [Options].AllowHTTP is set.
+// Nothing is read from the environment, also no proxy, nothing is logged, and of this machine nothing is told but the name and version of
+// the official client. The key, the values of headers, and the user and the query of the address are taken out of every error, also in
+// base64 or as part of an address, if they have 4 bytes or more. From what a model says, and so from traces, they are taken out if they
+// have 12 bytes or more; shorter ones are often words such as "ollama". Values of the usual headers of a client, such as User-Agent or
+// Accept, are not looked for there. A key is sent unencrypted to this machine alone, unless [Options].AllowHTTP is set.
 //
 // # Guarantees, cost and determinism
 //

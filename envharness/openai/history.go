@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"strconv"
+	"fmt"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -18,7 +18,7 @@ const nothing = "(no answer)"
 type history struct {
 	system, first string
 	rounds        []round
-	ids           int // calls so far, for ids of our own
+	ids           map[string]bool // of all calls so far, also of those that were left out
 	count         func(string) int
 	counted       int // tokens of system and first; 0 until they are counted
 }
@@ -35,20 +35,22 @@ func (h *history) last() *round { return &h.rounds[len(h.rounds)-1] }
 // say begins a round with an answer without a call.
 func (h *history) say(content string) { h.call(content, nil) }
 
-// call begins a round. Ids that are missing, there twice or too long are replaced.
+// call begins a round. Ids that are missing, too long or were there before, in this round or an earlier one, are replaced by 9 letters and
+// digits, the one form that Mistral's servers take.
 func (h *history) call(content string, calls []call) {
 	if content == "" && len(calls) == 0 {
 		content = nothing
 	}
-	seen := map[string]bool{}
+	if h.ids == nil {
+		h.ids = map[string]bool{}
+	}
 	r := round{content: content, calls: calls, size: h.count(content) + perMessage}
 	for i := range calls {
 		k := &calls[i]
-		h.ids++
-		for n := h.ids; k.id == "" || seen[k.id] || len(k.id) > maxID; n++ {
-			k.id = "call_" + strconv.Itoa(n)
+		for n := len(h.ids) + 1; k.id == "" || h.ids[k.id] || len(k.id) > maxID; n++ {
+			k.id = fmt.Sprintf("call%05d", n)
 		}
-		seen[k.id] = true
+		h.ids[k.id] = true
 		r.size += h.count(k.id) + h.count(k.name) + h.count(k.args) + perMessage
 	}
 	h.rounds = append(h.rounds, r)

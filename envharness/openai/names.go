@@ -11,6 +11,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/throughline-go/throughline/envharness"
+	"github.com/throughline-go/throughline/internal/toolschema"
 )
 
 // maxName is how long the name of a tool may be on the wire.
@@ -47,12 +48,10 @@ func (n *names) offer(tools []envharness.Tool) ([]offeredTool, error) {
 			return nil, fmt.Errorf("openai: tool %q is offered twice", t.Name)
 		}
 		seen[t.Name] = true
-		switch {
-		case len(t.Schema) == 0 || string(t.Schema) == "null":
-			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		case !json.Valid(t.Schema) || deep(t.Schema):
+		if len(t.Schema) > 0 && (!json.Valid(t.Schema) || deep(t.Schema)) {
 			return nil, fmt.Errorf("openai: tool %q: the schema is not JSON, or nested deeper than %d", t.Name, maxDepth)
 		}
+		t.Schema = toolschema.Object(t.Schema)
 		offered = append(offered, offeredTool{wire: n.wire[t.Name], tool: t})
 	}
 	return offered, nil
@@ -107,7 +106,7 @@ func sanitize(s string) string {
 	return s
 }
 
-// toolParams passes schemas on byte for byte: a map would lose the order of the keys and the digits of numbers.
+// toolParams passes schemas on as they are written: a map would lose the order of the keys and the digits of numbers.
 func toolParams(offered []offeredTool) []sdk.ChatCompletionToolUnionParam {
 	var params []sdk.ChatCompletionToolUnionParam
 	for _, o := range offered {

@@ -1,14 +1,15 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,7 +39,7 @@ type Options struct {
 	Batch       int      // texts in one request for embeddings; zero means 256
 
 	Timeout time.Duration // of one attempt; zero means 2 minutes
-	Retries *int          // further attempts after 408, 409, 429, 5xx and broken connections; nil means 4
+	Retries *int          // further attempts after 408, 409, 429, 5xx but 501, and broken connections; nil means 4
 	// Backoff is about what is waited before the first further attempt; it doubles with each, up to 16 times as much. Zero means half a
 	// second.
 	Backoff time.Duration
@@ -46,7 +47,7 @@ type Options struct {
 	MaxWait time.Duration
 
 	Price   Price   // for [Usage].Cost; the zero value makes it 0
-	MaxCost float64 // once [Usage].Cost is as much, requests fail with [ErrCost] and nothing is sent; zero means no limit
+	MaxCost float64 // needs a Price: once [Usage].Cost is as much, requests fail with [ErrCost] and nothing is sent; zero means no limit
 }
 
 // A Price is what a million tokens cost, in a currency of the caller's. Input tokens that the server had in its cache cost Cached, or as
@@ -135,9 +136,13 @@ func (o *Options) check() (*url.URL, error) {
 			bad("%s is negative or not finite", name)
 		}
 	}
+	if o.MaxCost > 0 && o.Price == (Price{}) {
+		bad("MaxCost needs a Price")
+	}
 	if len(faults) > 0 {
 		// The order of the maps above is no order.
-		return nil, errors.Join(sortErrors(faults)...)
+		slices.SortFunc(faults, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+		return nil, errors.Join(faults...)
 	}
 	return u, nil
 }
@@ -175,11 +180,8 @@ func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
-	if a, err := netip.ParseAddr(host); err == nil {
-		return a.IsLoopback()
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
 }
 
 func unprintable(s string) bool {

@@ -31,7 +31,8 @@ type PolicyOptions struct {
 	// Require asks the server for at least one call in each answer. Not all servers know that.
 	Require bool
 	// Context is how many tokens one request may have, as Count counts them; beyond it the episode ends with
-	// [envharness.ErrTokenBudget], or the oldest turns are left out where Forget is set. Zero means no limit but the server's.
+	// [envharness.ErrTokenBudget], or the oldest turns are left out where Forget is set. Zero means no limit but the server's. Set it where
+	// a server cuts what is too long without a word, as Ollama does: the model would no longer see its task.
 	Context int
 	Count   func(text string) int // tokens of a text; nil means [bps.EstimateTokens]
 	// Forget leaves out the oldest turns, in whole answers with what followed on them, where a request is too long by Context or by the

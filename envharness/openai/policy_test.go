@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -170,10 +171,12 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// Ids that are missing, there twice or too long are replaced, so that a strict server takes them back.
+// Ids that are missing, there twice or too long are replaced, so that a strict server takes them back: no two of a conversation are equal,
+// and those of our own are 9 letters and digits.
 func TestIDs(t *testing.T) {
 	long := strings.Repeat("x", 41)
-	for _, list := range [][]string{{"", ""}, {"a", "a"}, {"call_2", ""}, {"", "call_1"}, {long, long + "y"}, {"a", "a", "", "call_4", "call_4"}} {
+	for _, list := range [][]string{{"", ""}, {"a", "a"}, {"call00002", ""}, {"", "call00001"}, {long, long + "y"}, {"a", "a", "", "call00004",
+		"call00004"}} {
 		var raw, ids []string
 		for i, id := range list {
 			idField := fmt.Sprintf(`"id":%q,`, id)
@@ -186,18 +189,29 @@ func TestIDs(t *testing.T) {
 			if r.Index == 0 {
 				return openaitest.Reply{Raw: fmt.Appendf(nil, `{"choices":[{"message":{"tool_calls":[%s]}}]}`, strings.Join(raw, ","))}
 			}
-			for _, k := range r.Messages[2].Calls {
-				ids = append(ids, k.ID)
+			if r.Index == 1 {
+				return openaitest.Reply{Calls: []openaitest.Call{{ID: list[0], Name: "look", Args: "{}"}}} // once more
+			}
+			for _, m := range r.Messages {
+				for _, k := range m.Calls {
+					ids = append(ids, k.ID)
+				}
 			}
 			return calls("look", "{}")
 		}, nil)
 		p := connect(t, openai.Options{BaseURL: s.BaseURL}).Policy(nil)
-		for i := range len(list) + 1 {
+		for i := range len(list) + 2 {
 			if _, err := p.Act(t.Context(), turn(i, "x")); err != nil {
 				t.Fatalf("%q: %v", list, err)
 			}
 		}
-		if len(ids) != len(list) {
+		for i, id := range ids {
+			kept := i < len(list) && id == list[i]
+			if slices.Contains(ids[:i], id) || !kept && !regexp.MustCompile("^([a-zA-Z0-9]{9}|call_1_0)$").MatchString(id) {
+				t.Errorf("%q: %q", list, ids)
+			}
+		}
+		if len(ids) != len(list)+1 || ids[0] != list[0] && list[0] != "" && list[0] != long {
 			t.Errorf("%q: %q", list, ids)
 		}
 	}
@@ -207,7 +221,8 @@ func TestIDs(t *testing.T) {
 func TestNames(t *testing.T) {
 	long := strings.Repeat("n", 70)
 	tools := []envharness.Tool{
-		{Name: "a.b"}, {Name: "a_b"}, {Name: "a b"}, {Name: long + "1"}, {Name: long + "2"}, {Name: "名"}, {Name: "x"},
+		{Name: "a.b"}, {Name: "a_b"}, {Name: "a b"}, {Name: long + "1"}, {Name: long + "2"}, {Name: "名"}, {Name: "x"}, {Name: "none",
+			Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "any", Schema: json.RawMessage(`{}`)},
 		{Name: "s", Schema: json.RawMessage(`{"type": "object", "properties": {"z": {"maximum": 10000000000000001}, "a": {}}}`)},
 	}
 	s := serve(t, func(r openaitest.Request) openaitest.Reply {
@@ -434,22 +449,31 @@ func TestContext(t *testing.T) {
 
 // Where the server says that it is too much, older answers are left out as well, half of them at a time.
 func TestForgetByTheServersWord(t *testing.T) {
-	var kept []int
-	s := serve(t, func(r openaitest.Request) openaitest.Reply {
-		kept = append(kept, len(r.Messages))
-		if len(r.Messages) > 8 {
-			return openaitest.Reply{Status: 400, Error: openaitest.Error{Code: "context_length_exceeded"}}
+	for _, said := range []openaitest.Error{
+		{Code: "context_length_exceeded"},
+		{Type: "exceed_context_size_error", Message: "too large"},
+		{Message: "This model's maximum context length is 4096 tokens, and 5000 were sent."},
+		{Message: "The input is longer than the model's context length (4096 tokens)."},
+		{Message: "The decoder prompt (length 5000) is longer than the maximum model length of 4096."},
+		{Message: "The model was loaded with a context length of only 4096 tokens."},
+	} {
+		var kept []int
+		s := serve(t, func(r openaitest.Request) openaitest.Reply {
+			kept = append(kept, len(r.Messages))
+			if len(r.Messages) > 8 {
+				return openaitest.Reply{Status: 400, Error: said}
+			}
+			return calls("look", "")
+		}, nil)
+		p := connect(t, openai.Options{BaseURL: s.BaseURL}).Policy(&openai.PolicyOptions{Forget: true})
+		for i := range 6 {
+			if _, err := p.Act(t.Context(), turn(i, "x")); err != nil {
+				t.Fatalf("%+v: %v", said, err)
+			}
 		}
-		return calls("look", "")
-	}, nil)
-	p := connect(t, openai.Options{BaseURL: s.BaseURL}).Policy(&openai.PolicyOptions{Forget: true})
-	for i := range 6 {
-		if _, err := p.Act(t.Context(), turn(i, "x")); err != nil {
-			t.Fatal(err)
+		if want := []int{2, 4, 6, 8, 10, 6, 8}; !cmp.Equal(kept, want) {
+			t.Errorf("%+v: %s", said, cmp.Diff(want, kept))
 		}
-	}
-	if want := []int{2, 4, 6, 8, 10, 6, 8}; !cmp.Equal(kept, want) {
-		t.Error(cmp.Diff(want, kept))
 	}
 }
 
@@ -495,7 +519,7 @@ func TestAnyConversation(t *testing.T) {
 		p := c.Policy(&o)
 		call := rapid.Custom(func(t *rapid.T) openaitest.Call {
 			return openaitest.Call{
-				ID:   rapid.SampledFrom([]string{"", "a", "b", "call_1", "call_2", strings.Repeat("i", 50)}).Draw(t, "id"),
+				ID:   rapid.SampledFrom([]string{"", "a", "b", "call00001", "call00002", strings.Repeat("i", 50)}).Draw(t, "id"),
 				Name: rapid.OneOf(rapid.SampledFrom([]string{"look", "go"}), rapid.String()).Draw(t, "name"),
 				Args: rapid.OneOf(rapid.SampledFrom([]string{"", "{}", "null", "[]", `{"z":1}`, `{"z":`, "\"x\"", "{}{}"}), rapid.String()).Draw(t, "args"),
 			}

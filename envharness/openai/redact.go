@@ -122,8 +122,3 @@ func cut(s string, n int) string {
 	}
 	return s[:n] + "..."
 }
-
-func sortErrors(errs []error) []error {
-	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	return errs
-}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // retryable tells whether the same request may succeed later.
 func retryable(status int) bool {
-	return status == http.StatusRequestTimeout || status == http.StatusConflict || status == http.StatusTooManyRequests || status/100 == 5
+	return status == http.StatusRequestTimeout || status == http.StatusConflict || status == http.StatusTooManyRequests ||
+		status/100 == 5 && status != http.StatusNotImplemented // as llama.cpp says of what it was not started for
 }
 
 // statusError reads the body of an answer whose status is no success.
@@ -102,14 +104,9 @@ func plain(raw json.RawMessage) string {
 // tooLong tells by the words of servers without a code for it.
 func tooLong(message string) bool {
 	message = strings.ToLower(message)
-	for _, words := range []string{
-		"maximum context length", "context length exceeded", "exceeds the context", "context window", "context size",
-	} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"context length", "context window", "context size", "exceeds the context", "maximum model length", "prompt is too long",
+	}, func(words string) bool { return strings.Contains(message, words) })
 }
 
 // streamError is that of an error within an answer that began well.

@@ -4,7 +4,7 @@
 //
 //	go run ./examples/pipeline [-quick] [-seed N] [-budget N] [-algo NAME] [-tools FILE.jsonl] [-openapi FILE] [-docs DIR] [-skills DIR] [-out DIR]
 //		[-workers N] [-json]
-//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
+//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT [-max-cost N]]]
 //
 // The corpus mixes both branches of synthetic supervision: samples of all kinds that are made of tools, and documents with the questions
 // and conversations that are grounded in them. What repeats itself is left out. Documents get at most half of the tokens; examples/corpus
@@ -69,7 +69,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "random `number`; the same seed writes the same artifacts")
 	flags.BoolVar(&cfg.Quick, "quick", false, "smaller run, under 30 s on 2 cores")
 	flags.StringVar(&cfg.Tools, "tools", "", "build the corpus from the tools in this JSONL `file`, and select among them")
-	flags.StringVar(&cfg.OpenAPI, "openapi", "", "build the corpus from the operations of this OpenAPI `file`, or of those in a folder, and those of -tools")
+	flags.StringVar(&cfg.OpenAPI, "openapi", "",
+		"build the corpus from the operations of this OpenAPI `file`, or of those in a folder, and those of -tools")
 	flags.StringVar(&cfg.Docs, "docs", "", "read the documents below this `folder` in place of the desk's handbook")
 	flags.StringVar(&cfg.Skills, "skills", "", "select among the SKILL.md folders below this `folder`")
 	flags.IntVar(&cfg.Budget, "budget", 0, "most `tokens` of one selection; 0 means 200, and 2000 for files of your own")
@@ -80,7 +81,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	flags.StringVar(&cfg.Algorithm, "algo", "sapo", "`name` of what trains the policy, one of "+strings.Join(names, ", "))
 	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes and of parts of a batch worked on at once; changes the speed alone")
 	model := endpoint.Register(flags, 10, "tasks of each split that the model plays, a fifth of them rigged")
-	out := flags.String("out", "", "write corpus.jsonl, documents.jsonl, skills/, environments.json, trajectories.jsonl and metrics.json to this `folder`")
+	out := flags.String("out", "",
+		"write corpus.jsonl, documents.jsonl, skills/, environments.json, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

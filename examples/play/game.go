@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -45,7 +46,14 @@ type move struct {
 }
 
 func (g *game) say(format string, of ...any) {
-	if _, err := fmt.Fprintf(g.out, format+"\n", of...); g.err == nil {
+	// A model may write what would control a terminal.
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, fmt.Sprintf(format+"\n", of...))
+	if _, err := io.WriteString(g.out, text); g.err == nil {
 		g.err = err
 	}
 }

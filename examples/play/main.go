@@ -1,7 +1,7 @@
 // Command play lets a person play a reference world in the terminal, or shows how a model plays it.
 //
 //	go run ./examples/play [-world NAME] [-split NAME] [-task ID | -n INDEX] [-list]
-//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-stream] [-retries N] [-price IN,OUT]]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-stream] [-retries N] [-price IN,OUT [-max-cost N]]]
 //
 // It shows what a policy is shown: the text, and below it the admissible actions with numbers. Answer with a number, with an action in words, or
 // with anything else that the world's tools may take: a tool's name and its arguments, in the order of their names or as a JSON object. In

@@ -216,7 +216,8 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	actions := []envharness.Action{{Name: "submit", Args: []byte(`{"answer":"transferred"}`)}}
-	for _, line := range []string{"1", "submit transferred", "list_orders c1", `refund {"amount_cents":5,"order_id":"o"}`, "refund 5 o", "refund five o", "x", ""} {
+	for _, line := range []string{"1", "submit transferred", "list_orders c1", `refund {"amount_cents":5,"order_id":"o"}`, "refund 5 o",
+		"refund five o", "x", ""} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

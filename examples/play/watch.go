@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/examples/internal/endpoint"
@@ -61,7 +62,7 @@ type watched struct {
 }
 
 func (w *watched) Act(ctx context.Context, t envharness.Turn) (envharness.Action, error) {
-	if t.Error != nil {
+	if t.Error != nil && !strings.Contains(t.Shown.Text, t.Error.Message) { // most worlds tell it
 		w.game.say("refused (%s): %s", t.Error.Class, t.Error.Message)
 	}
 	w.game.say("\n%s\n", t.Shown.Text)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/throughline-go/throughline/envharness/openai/openaitest"
 	"github.com/throughline-go/throughline/examples/internal/endpoint/endpointtest"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
 )
@@ -37,6 +38,9 @@ func TestWatch(t *testing.T) {
 		{"oracle shown", "played by scripted\n\nGoal: leave room 1.", "", "it starts with what the model is shown", oracle.Answer, 0, nil},
 		{"oracle acts", "turn 1> right", "", "each action is told", oracle.Answer, 0, nil},
 		{"talker", "turn 12> an answer that is no action", "", "an answer without a call takes a turn", endpointtest.Talk, 0, nil},
+		{"control", "left \uFFFD[2J", "", "a model has no hold of the terminal", func(openaitest.Request) openaitest.Reply {
+			return openaitest.Reply{Calls: []openaitest.Call{{Name: "left", Args: `{"x":"\u001b[2J"}`}}}
+		}, 0, nil},
 		{"broken", "turn 1> openai: status 500", "could be judged", "there is no verdict", endpointtest.Fail(500), 1, nil},
 		{"no such task", "", "no such task", "the model is not blamed", endpointtest.Talk, 2, []string{"-task", "none"}},
 		{"no such key", "", "-key-env", "it is asked for", endpointtest.Talk, 2, []string{"-key-env", "PLAY_TEST_NONE"}},
@@ -52,6 +56,9 @@ func TestWatch(t *testing.T) {
 			code := run(t.Context(), args, io.LimitReader(nil, 0), &stdout, &stderr, false)
 			if code != tt.code || !strings.Contains(stdout.String(), tt.stdout) || !strings.Contains(stderr.String(), tt.stderr) {
 				t.Errorf("exit code %d, printed %q and %q, want %d, %q and %q: %s", code, &stdout, &stderr, tt.code, tt.stdout, tt.stderr, tt.reason)
+			}
+			if strings.Contains(stdout.String(), "refused (bad_args): the answer calls no tool") {
+				t.Errorf("the world's text tells of a refusal, and it is told once more:\n%s", &stdout)
 			}
 			if strings.Contains(stdout.String()+stderr.String(), marker) {
 				t.Error("the key was printed")

@@ -407,10 +407,8 @@ func tool(f object) (Tool, error) {
 	if kind, err := schema.string("type", true); err != nil || kind != "object" {
 		return t, bad(schema.at("type"), "it must be object")
 	}
-	if schema.has("properties") {
-		if _, err := newObject(schema.at("properties"), schema.fields["properties"], nil); err != nil {
-			return t, err
-		}
+	if _, err := newObject(schema.at("properties"), schema.fields["properties"], nil); err != nil {
+		return t, err
 	}
 	t.Parameters = f.fields["parameters"]
 	return t, nil

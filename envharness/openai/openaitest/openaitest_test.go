@@ -15,7 +15,7 @@ import (
 // post sends a body and returns the status and what came back.
 func post(t testing.TB, s *openaitest.Server, path, body string) (int, string, error) {
 	t.Helper()
-	res, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
+	res, err := http.Post(strings.TrimSuffix(s.BaseURL, "/v1")+path, "application/json", strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
@@ -88,6 +88,8 @@ func TestChecks(t *testing.T) {
 		{"tool kind", with(`,"tools":[{"type":"fn","function":{"name":"f"}}]`), "tools[0].type"},
 		{"parameters a list", with(`,"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`), "parameters: it must be an object"},
 		{"parameters a string schema", with(`,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"string"}}}]`), "parameters.type"},
+		{"parameters without properties", with(`,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`),
+			"parameters.properties"},
 		{"role", messages(`{"role":"robot","content":"x"}`), `role: there is no role "robot"`},
 		{"message field", messages(`{"role":"user","content":"x","tool_calls":[]}`), "messages[0].tool_calls: there is no such field"},
 		{"null content", messages(`{"role":"user","content":null}`), "content: it is missing"},
@@ -145,7 +147,8 @@ func TestChecksOfEmbeddings(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"model":"m","input":"a"}`: "", `{"model":"m","input":["a","b"],"encoding_format":"base64","dimensions":2,"user":"u"}`: "",
 		`{"model":"m"}`: "input: it is missing", `{"model":"m","input":[]}`: "0 texts", `{"model":"m","input":["a",""]}`: "input[1]: it is empty",
-		`{"model":"m","input":[[1]]}`: "input: it must be", `{"model":"m","input":"a","encoding_format":"hex"}`: "encoding_format", `{"input":"a"}`: "model",
+		`{"model":"m","input":[[1]]}`: "input: it must be", `{"model":"m","input":"a","encoding_format":"hex"}`: "encoding_format",
+		`{"input":"a"}`: "model",
 		`{"model":"m","input":"a","dimensions":0}`: "dimensions", `{"model":"m","input":"a","temperature":0}`: "temperature: there is no such field",
 	} {
 		s := openaitest.New(func(openaitest.Request) openaitest.Reply { return openaitest.Reply{} }, nil)
@@ -174,7 +177,7 @@ func TestChecksOfTheWay(t *testing.T) {
 	} {
 		s := openaitest.New(func(openaitest.Request) openaitest.Reply { return openaitest.Reply{Text: "x"} }, &openaitest.Options{Key: "k"})
 		defer s.Close()
-		r, err := http.NewRequest(c.method, s.URL+c.path, strings.NewReader(with("")))
+		r, err := http.NewRequest(c.method, strings.TrimSuffix(s.BaseURL, "/v1")+c.path, strings.NewReader(with("")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -99,9 +100,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, q Request, p Repl
 		s.breakOff(r, p)
 		return
 	}
-	for name, values := range p.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.Header)
 	if p.RetryAfter != "" {
 		w.Header().Set("Retry-After", p.RetryAfter)
 	}

@@ -16,11 +16,11 @@ type Options struct {
 	Model string // the only model there is, any other has status 404; empty means any
 }
 
-// A Server is a fake endpoint. The address for a client is its BaseURL.
+// A Server is a fake endpoint.
 type Server struct {
-	*httptest.Server
-	BaseURL string // URL and "/v1"
+	BaseURL string // for a client; it ends with "/v1"
 
+	http  *httptest.Server
 	reply func(Request) Reply
 	o     Options
 	done  chan struct{}
@@ -38,8 +38,8 @@ func New(reply func(Request) Reply, o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{reply: reply, o: *o, done: make(chan struct{})}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
-	s.BaseURL = s.URL + "/v1"
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.BaseURL = s.http.URL + "/v1"
 	return s
 }
 
@@ -62,7 +62,7 @@ func Script(replies ...Reply) func(Request) Reply {
 func (s *Server) Close() {
 	s.close.Do(func() {
 		close(s.done)
-		s.Server.Close()
+		s.http.Close()
 	})
 }
 

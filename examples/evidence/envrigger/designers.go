@@ -118,7 +118,8 @@ func (e *evidence) designers(ctx context.Context, s size) error {
 		}
 	}
 	rigged := e.Designers["rigged"]
-	e.claim(rigged.Accepted > 0 && rigged.Unproven == 0, "designers: of %d accepted by the gate %d were passed by nobody", rigged.Accepted, rigged.Unproven)
+	e.claim(rigged.Accepted > 0 && rigged.Unproven == 0, "designers: of %d accepted by the gate %d were passed by nobody", rigged.Accepted,
+		rigged.Unproven)
 	return nil
 }
 
@@ -149,6 +150,7 @@ func (e *evidence) writeDesigners(line func(string, ...any)) {
 		if i == 0 {
 			line("\ncomponents by\taccepted\tof these in the band\toutside [.05, .95]\tpassed by nobody\tmean rate\tmean p(1-p)\trollouts\tin the band per 100")
 		}
-		line("%s\t%d\t%d\t%d\t%d\t%.2f\t%.3f\t%d\t%.1f", proc.Name, r.Accepted, r.InBand, r.Dead, r.Unproven, r.TrueRate, r.Learnability, r.CostRollouts, r.PerRollout)
+		line("%s\t%d\t%d\t%d\t%d\t%.2f\t%.3f\t%d\t%.1f", proc.Name, r.Accepted, r.InBand, r.Dead, r.Unproven, r.TrueRate, r.Learnability,
+			r.CostRollouts, r.PerRollout)
 	}
 }

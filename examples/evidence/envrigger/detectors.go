@@ -99,13 +99,15 @@ func (e *evidence) detectors(ctx context.Context, s size) error {
 	d.Recall, d.AlarmRate = share(d.Found, d.Planted), share(d.FalseAlarms, d.Checked)
 	e.claim(d.Recall >= .95, "detectors: recall %.3f, want at least 0.95", d.Recall)
 	e.claim(d.AlarmRate <= .05, "detectors: false alarms %.3f, want at most 0.05", d.AlarmRate)
-	e.claim(d.CleanAlarms*20 <= d.Clean, "detectors: %d of %d policies without a flaw raise an alarm, want at most one in twenty", d.CleanAlarms, d.Clean)
+	e.claim(d.CleanAlarms*20 <= d.Clean, "detectors: %d of %d policies without a flaw raise an alarm, want at most one in twenty",
+		d.CleanAlarms, d.Clean)
 	e.claim(len(d.Kinds) >= 12 && d.Worlds >= 3, "detectors: %d kinds in %d worlds, want 12 in 3", len(d.Kinds), d.Worlds)
 	return nil
 }
 
 // diagnose plays episodes and returns the flaws that a report would have, however many.
-func diagnose(ctx context.Context, w worlds.World, task envharness.Task, stack []envharness.Component, maker rigtest.Maker, c diagnosis.Context, n int) ([]diagnosis.ID, error) {
+func diagnose(ctx context.Context, w worlds.World, task envharness.Task, stack []envharness.Component, maker rigtest.Maker,
+	c diagnosis.Context, n int) ([]diagnosis.ID, error) {
 	traces, err := envharness.Rollouts(ctx, w.World, stack, func(slot int) (envharness.Policy, error) {
 		return maker(task, envharness.RandStream(1, "detectors", uint64(slot)))
 	}, slices.Repeat([]envharness.Task{task}, n), &envharness.RolloutOptions{Parallel: runtime.NumCPU()})
@@ -151,7 +153,8 @@ func (e *evidence) writeDetectors(line func(string, ...any)) {
 	if d.Planted == 0 {
 		return
 	}
-	line("\ndetectors: %d of %d planted flaws found (%.3f), of %d kinds in %d worlds; %d false alarms in %d (%.4f)", d.Found, d.Planted, d.Recall, len(d.Kinds),
+	line("\ndetectors: %d of %d planted flaws found (%.3f), of %d kinds in %d worlds; %d false alarms in %d (%.4f)", d.Found, d.Planted,
+		d.Recall, len(d.Kinds),
 		d.Worlds, d.FalseAlarms, d.Checked, d.AlarmRate)
 	line("policies without a flaw: %d, with an alarm %d", d.Clean, d.CleanAlarms)
 	if len(d.Missed) > 0 {

@@ -291,7 +291,8 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 		r.UnsolvableAccepted, r.BandCandidates, r.BandAccepted = hopeless, bandAll, band
 		e.Presets[preset.String()] = r
 		if preset == rigger.Gated {
-			g.Attempts, g.Accepted, g.FalseAcceptFar, g.FalseAcceptNear, g.UnsolvableAccepted = r.Attempts, r.Accepted, r.FalseAcceptFar, r.FalseAcceptNear, hopeless
+			g.Attempts, g.Accepted, g.FalseAcceptFar, g.FalseAcceptNear, g.UnsolvableAccepted = r.Attempts, r.Accepted, r.FalseAcceptFar,
+				r.FalseAcceptNear, hopeless
 			g.FarAttempts, g.FarAccepted, g.NearCandidates, g.NearAccepted = farAttempts, far, nearAll, near
 			g.OnlyNear, g.OnlyNearAccepted = onlyAll, only
 			g.BandCandidates, g.BandAccepted, g.RolloutsPaid = bandAll, band, r.RolloutsPaid
@@ -307,7 +308,8 @@ func (e *evidence) gate(ctx context.Context, s size) error {
 	e.claim(g.FalseAcceptNear <= .05, "gate: %.4f of the near candidates were accepted, want at most 0.05", g.FalseAcceptNear)
 	e.claim(g.UnsolvableAccepted == 0, "gate: %d unsolvable candidates were accepted, want none", g.UnsolvableAccepted)
 	e.claim(g.VerdictChanged == 0, "gate: %d verdicts changed, want none", g.VerdictChanged)
-	e.claim(2*g.BandAccepted > g.BandCandidates, "gate: %d of %d candidates in the band were accepted, want more than half", g.BandAccepted, g.BandCandidates)
+	e.claim(2*g.BandAccepted > g.BandCandidates, "gate: %d of %d candidates in the band were accepted, want more than half", g.BandAccepted,
+		g.BandCandidates)
 	e.claim(g.LargestTruthError < 4.5, "gate: a measured rate is %.1f standard errors off", g.LargestTruthError)
 	return nil
 }
@@ -446,10 +448,12 @@ func (e *evidence) writeGate(line func(string, ...any)) {
 		line("\tattempts\taccepted\tof the far, per attempt\tof the near, over all attempts\tof those in the band\tunsolvable\trollouts")
 		for _, name := range []string{"gated", "paper"} {
 			p := e.Presets[name]
-			line("%s\t%d\t%d\t%.4f\t%.4f\t%d of %d\t%d\t%d", name, p.Attempts, p.Accepted, p.FalseAcceptFar, p.FalseAcceptNear, p.BandAccepted, p.BandCandidates,
+			line("%s\t%d\t%d\t%.4f\t%.4f\t%d of %d\t%d\t%d", name, p.Attempts, p.Accepted, p.FalseAcceptFar, p.FalseAcceptNear, p.BandAccepted,
+				p.BandCandidates,
 				p.UnsolvableAccepted, p.RolloutsPaid)
 		}
-		line("95 %% intervals for the gate: far at most %.4f of %d attempts, near at most %.4f of %d candidates; near and not far: %d of %d", g.FarInterval.High,
+		line("95 %% intervals for the gate: far at most %.4f of %d attempts, near at most %.4f of %d candidates; near and not far: %d of %d",
+			g.FarInterval.High,
 			g.FarAttempts, g.NearInterval.High, g.NearCandidates, g.OnlyNearAccepted, g.OnlyNear)
 		line("%d of %d episodes behind components get another verdict without them", g.VerdictChanged, g.Replayed)
 	}

@@ -58,12 +58,13 @@ func refused(ctx context.Context, w envharness.World, task envharness.Task, h ri
 	if err := registry.Add(h.Kind); err != nil {
 		return r, err
 	}
-	report, err := rigger.Rig(ctx, rigger.Problem{World: w, Tasks: []envharness.Task{task}, NewPolicy: rigtest.Clean(w), Registry: registry}, &rigger.Options{
-		Attempts: 1, RigInBand: true,
-		Designer: rigger.DesignerFunc(func(context.Context, rigger.Brief) (rigger.Candidate, error) {
-			return rigger.Candidate{Stack: []components.Entry{h.Entry()}}, nil
-		}),
-	})
+	report, err := rigger.Rig(ctx, rigger.Problem{World: w, Tasks: []envharness.Task{task}, NewPolicy: rigtest.Clean(w), Registry: registry},
+		&rigger.Options{
+			Attempts: 1, RigInBand: true,
+			Designer: rigger.DesignerFunc(func(context.Context, rigger.Brief) (rigger.Candidate, error) {
+				return rigger.Candidate{Stack: []components.Entry{h.Entry()}}, nil
+			}),
+		})
 	if err != nil {
 		return r, err
 	}
@@ -80,7 +81,8 @@ func refused(ctx context.Context, w envharness.World, task envharness.Task, h ri
 
 // unreachable asks for a band that three rollouts cannot be in.
 func unreachable(ctx context.Context) (hostileResult, error) {
-	r := hostileResult{World: "keydoor_small", Name: "band [0.4, 0.6] of 3 rollouts", Does: "asks for a rate that no count has", Want: string(rigger.StepBand)}
+	r := hostileResult{World: "keydoor_small", Name: "band [0.4, 0.6] of 3 rollouts", Does: "asks for a rate that no count has",
+		Want: string(rigger.StepBand)}
 	w, err := worlds.Find(r.World)
 	if err != nil {
 		return r, err

@@ -1,9 +1,10 @@
-// Command envrigger shows what the rigger accepts and what it refuses: how often the gate takes a candidate that is too hard, too easy or lucky, whether
-// hostile components are refused and flaws that were planted are found, what the gate costs beside other ways to choose components, and whether
-// training on what was accepted helps.
+// Command envrigger shows what the rigger accepts and what it refuses: how often the gate takes a candidate that is too hard, too easy or
+// lucky, whether hostile components are refused and flaws that were planted are found, what the gate costs beside other ways to choose
+// components, and whether training on what was accepted helps.
 //
 //	go run ./examples/evidence/envrigger [-quick] [-json] [-seeds N]
-//		[-endpoint URL -model NAME [-design] [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
+//		[-endpoint URL -model NAME [-design] [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N]
+//			[-price IN,OUT [-max-cost N]]]
 //
 // Gate: candidates around tasks of three worlds, for scripted policies whose true success rate behind each candidate is measured with 1,000
 // rollouts of its own. Far is a true rate outside [.05, .95], near one that misses [.25, .75] by more than 0.15. Attempts count that came to rollouts
@@ -13,9 +14,9 @@
 //
 // Designers: the same tasks and policies, each way to choose components with the same limits.
 //
-// Training, which -quick leaves out: a small transformer learns to play from a teacher with a flaw. From these parameters it is trained twice with equal
-// numbers of environment steps, on the original training tasks, and on these and what the rigger accepted for the policy in one round. The
-// rollouts that rigging took are steps too: a third run on the original tasks gets them on top.
+// Training, which -quick leaves out: a small transformer learns to play from a teacher with a flaw. From these parameters it is trained
+// twice with equal numbers of environment steps, on the original training tasks, and on these and what the rigger accepted for the policy
+// in one round. The rollouts that rigging took are steps too: a third run on the original tasks gets them on top.
 //
 // All of it is deterministic.
 //

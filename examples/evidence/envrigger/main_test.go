@@ -106,7 +106,8 @@ func TestMean(t *testing.T) {
 // What is planted or comes with it is no false alarm; all else is, and what is missing is missed.
 func TestNote(t *testing.T) {
 	var d detectorsResult
-	d.note("here", diagnosis.Loop, []diagnosis.ID{diagnosis.Loop, diagnosis.BudgetExhausted}, []diagnosis.ID{diagnosis.BudgetExhausted, diagnosis.NoRetry})
+	d.note("here", diagnosis.Loop, []diagnosis.ID{diagnosis.Loop, diagnosis.BudgetExhausted}, []diagnosis.ID{diagnosis.BudgetExhausted,
+		diagnosis.NoRetry})
 	d.clean("there", []diagnosis.ID{diagnosis.OverLong})
 	want := detectorsResult{
 		Planted: 1, FalseAlarms: 2, Checked: 2*flaws - 2, Clean: 1, CleanAlarms: 1, Missed: []string{"here"},

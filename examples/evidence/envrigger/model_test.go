@@ -68,8 +68,13 @@ func TestModel(t *testing.T) {
 
 	var episodes atomic.Int32
 	code, stdout, stderr = endpointtest.Run(t, func(q openaitest.Request) openaitest.Reply {
-		if len(q.Messages) == 2 && episodes.Add(1)%2 == 0 { // the first request of an episode
-			return openaitest.Reply{Refusal: "Not today."}
+		if len(q.Messages) == 2 { // the first request of an episode
+			switch n := episodes.Add(1); {
+			case n == 1: // and this one is played again
+				return endpointtest.Fail(500)(q)
+			case n%2 == 0:
+				return openaitest.Reply{Refusal: "Not today."}
+			}
 		}
 		return script(q)
 	}, "-json", "-tasks", "1", "-at-once", "1")

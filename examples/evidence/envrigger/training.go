@@ -57,8 +57,9 @@ type course struct {
 	algo     string
 }
 
-// courses were chosen with seed 11, among a few. With a teacher that submits too early, tasks came into reach of the policy too seldom: what it is told
-// when it is refused is in words that so small a model does not know. With this one seed 11 gained far more than the seeds that are reported.
+// courses were chosen with seed 11, among a few. With a teacher that submits too early, tasks came into reach of the policy too seldom:
+// what it is told when it is refused is in words that so small a model does not know. With this one seed 11 gained far more than the seeds
+// that are reported.
 var courses = []course{
 	{"tooldesk_small", diagnosis.Loop, 300, 48, 10000, "sapo"},
 	{"household_small", diagnosis.Loop, 1500, 48, 16000, "sapo"},

@@ -2,7 +2,7 @@
 // artifacts.
 //
 //	go run ./examples/evidence/pipeline [-quick] [-json] [-seeds N]
-//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
+//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT [-max-cost N]]]
 //
 // Every run is the one of "go run ./examples/pipeline -quick", training by SAPO. The output is deterministic. Each success rate is over 233 tasks
 // that were not trained on: test tasks in the unmodified environment, validation tasks for the warm start without skills and with them; but for those

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,6 +43,7 @@ func runModel(ctx context.Context, m *endpoint.Model, seeds int) (*modelEvidence
 		e.Endpoint = mainjob.Endpoint{
 			Usage: used.Usage, // counts from the start of the process
 			Tasks: used.Tasks, Episodes: e.Endpoint.Episodes + used.Episodes, Invalid: e.Endpoint.Invalid + used.Invalid,
+			Cause: cmp.Or(e.Endpoint.Cause, used.Cause),
 		}
 	}
 	return e, nil

@@ -2,7 +2,7 @@
 // same settings for all methods, and reports the success on tasks that were not trained on, before and after.
 //
 //	go run ./examples/evidence/training [-quick] [-json] [-seeds N] [-jobs N] [-out FILE] [-speed]
-//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT [-max-cost N]]]
 //
 // Every run imitates a few plans of the world's oracle first; "before" is what that gives. Then it trains until a number of environment steps is
 // reached, and the parameters with the best rate on validation tasks are evaluated on test and out-of-distribution tasks, which steer nothing.

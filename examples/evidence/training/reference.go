@@ -57,6 +57,11 @@ func (r *reference) write(w io.Writer) error {
 	for _, in := range r.Worlds {
 		fmt.Fprintf(t, "%s\t%v\n", in.World, in.Tally)
 	}
+	for _, in := range r.Worlds {
+		if in.Cause != "" {
+			fmt.Fprintf(t, "first invalid episode in %s: %s\n", in.World, in.Cause)
+		}
+	}
 	fmt.Fprintln(t, r.Endpoint)
 	return t.Flush()
 }

@@ -220,7 +220,8 @@ func (j job) do(ctx context.Context, s *settings, start *start) (*result, error)
 		total.Update += it.Seconds.Update
 	}
 	n := float64(max(1, r.Iterations))
-	r.SecondsPerIteration = train.Seconds{Generation: total.Generation / n, LogProbs: total.LogProbs / n, Values: total.Values / n, Update: total.Update / n}
+	r.SecondsPerIteration = train.Seconds{Generation: total.Generation / n, LogProbs: total.LogProbs / n, Values: total.Values / n,
+		Update: total.Update / n}
 	if err := t.RestoreBest(); err != nil {
 		return nil, err
 	}

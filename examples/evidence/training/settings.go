@@ -65,8 +65,9 @@ func (s *settings) study(w worldSetting, algorithm string, seed uint64) study.Co
 		World: w.Name, Algorithm: algorithm, Dim: s.Dim, Heads: s.Heads, Layers: s.Layers, Demos: w.Demos,
 		Warm: train.WarmStartOptions{Epochs: s.WarmEpochs, Rate: s.WarmRate},
 		Options: train.Options{
-			Seed: seed, Workers: 1, Tasks: s.tasks, InvalidPenalty: &s.Penalty, MaxEnvSteps: w.EnvSteps, Agent: rollout.AgentOptions{History: new(w.History), Candidates: s.Candidates},
-			Rate: s.Rate, Epochs: s.Epochs, MiniBatch: s.MiniBatch, EvalEvery: s.EvalEvery, EvalTasks: s.EvalTasks,
+			Seed: seed, Workers: 1, Tasks: s.tasks, InvalidPenalty: &s.Penalty, MaxEnvSteps: w.EnvSteps,
+			Agent: rollout.AgentOptions{History: new(w.History), Candidates: s.Candidates},
+			Rate:  s.Rate, Epochs: s.Epochs, MiniBatch: s.MiniBatch, EvalEvery: s.EvalEvery, EvalTasks: s.EvalTasks,
 		},
 	}
 }

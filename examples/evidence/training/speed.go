@@ -145,18 +145,23 @@ func medians(times []train.Seconds) (train.Seconds, float64, error) {
 
 func (s *speed) claims() []claim {
 	return []claim{
-		{fmt.Sprintf("an iteration of sapo takes at most %v of one of ppo, each with its own rollouts", speedLimit), s.Own.Ratio <= speedLimit, fmt.Sprintf("%.3f", s.Own.Ratio)},
+		{fmt.Sprintf("an iteration of sapo takes at most %v of one of ppo, each with its own rollouts", speedLimit), s.Own.Ratio <= speedLimit,
+			fmt.Sprintf("%.3f", s.Own.Ratio)},
 		{fmt.Sprintf("and at most %v with equal ones", speedLimit), s.Equal.Ratio <= speedLimit, fmt.Sprintf("%.3f", s.Equal.Ratio)},
-		{fmt.Sprintf("parameters and optimiser state of sapo are at most %v of those of ppo", memoryLimit), s.Memory.Ratio <= memoryLimit, fmt.Sprintf("%.3f", s.Memory.Ratio)},
+		{fmt.Sprintf("parameters and optimiser state of sapo are at most %v of those of ppo", memoryLimit), s.Memory.Ratio <= memoryLimit,
+			fmt.Sprintf("%.3f", s.Memory.Ratio)},
 	}
 }
 
 func (s *speed) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "seconds per iteration, %s, %d parameters\trollouts\tgeneration\tlog-probabilities\tvalues\tupdate\ttotal\tratio\t\n", s.World, s.Parameters)
+	fmt.Fprintf(t, "seconds per iteration, %s, %d parameters\trollouts\tgeneration\tlog-probabilities\tvalues\tupdate\ttotal\tratio\t\n",
+		s.World, s.Parameters)
 	for _, r := range []speedRatio{s.Own, s.Equal} {
-		fmt.Fprintf(t, "sapo\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\n", r.SAPORollouts, r.SAPO.Generation, r.SAPO.LogProbs, r.SAPO.Values, r.SAPO.Update, r.SAPOTotal, r.Ratio)
-		fmt.Fprintf(t, "ppo\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\t\n", r.PPORollouts, r.PPO.Generation, r.PPO.LogProbs, r.PPO.Values, r.PPO.Update, r.PPOTotal)
+		fmt.Fprintf(t, "sapo\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\n", r.SAPORollouts, r.SAPO.Generation, r.SAPO.LogProbs, r.SAPO.Values,
+			r.SAPO.Update, r.SAPOTotal, r.Ratio)
+		fmt.Fprintf(t, "ppo\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t\t\n", r.PPORollouts, r.PPO.Generation, r.PPO.LogProbs, r.PPO.Values, r.PPO.Update,
+			r.PPOTotal)
 	}
 	return t.Flush()
 }

@@ -1,7 +1,8 @@
 // Command worlds checks the reference worlds: that each can be solved, that knowing nothing does not solve it, and how fast it is.
 //
 //	go run ./examples/evidence/worlds [-quick] [-json] [-data DIR]
-//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-worlds NAMES] [-tasks N] [-at-once N] [-stream] [-retries N] [-price IN,OUT]]
+//	    [-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-worlds NAMES] [-tasks N] [-at-once N] [-stream] [-retries N]
+//	        [-price IN,OUT [-max-cost N]]]
 //
 // For every world it reports:
 //

@@ -74,7 +74,16 @@ func (e *evidence) writeModel(line func(string, ...any)) {
 		for _, rate := range r.Null {
 			null = max(null, rate)
 		}
-		line("%s\t%v\t%.2f\t%s\t%.2f\t%s", name, r.Model, r.Model.Turns, percent(r.Oracle.Passed), r.Oracle.MeanTurns, percent(null))
+		turns := "-"
+		if r.Model.Played > 0 {
+			turns = fmt.Sprintf("%.2f", r.Model.Turns)
+		}
+		line("%s\t%v\t%s\t%s\t%.2f\t%s", name, r.Model, turns, percent(r.Oracle.Passed), r.Oracle.MeanTurns, percent(null))
+	}
+	for _, name := range e.order {
+		if r := e.Worlds[name]; r.Model != nil && r.Model.Cause != "" {
+			line("first invalid episode in %s: %s", name, r.Model.Cause)
+		}
 	}
 	line("%v", e.Endpoint)
 }

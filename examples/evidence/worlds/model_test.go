@@ -99,6 +99,9 @@ func TestModel(t *testing.T) {
 			if err := e.write(&object, true); err != nil {
 				t.Fatal(err)
 			}
+			if strings.Contains(tt.want, "invalid") != strings.Contains(table.String(), "first invalid episode in tooldesk_small: envharness: ") {
+				t.Errorf("of the cause\n%s", &table)
+			}
 			if !strings.Contains(table.String(), tt.want) || !strings.Contains(table.String(), "scripted: ") {
 				t.Errorf("want %s in\n%s", tt.want, &table)
 			}

@@ -63,6 +63,9 @@ func TestOpen(t *testing.T) {
 		{"negative retries", "-retries", "there are no such", []string{"-endpoint", url, "-model", "m", "-retries", "-1"}},
 		{"one price", "-price", "two are needed", []string{"-endpoint", url, "-model", "m", "-price", "1"}},
 		{"negative price", "-price", "nobody pays", []string{"-endpoint", url, "-model", "m", "-price", "1,-1"}},
+		{"a limit", "", "with a price", []string{"-endpoint", url, "-model", "m", "-price", "1,2", "-max-cost", "0.5"}},
+		{"a limit alone", "-max-cost", "it would never be reached", []string{"-endpoint", url, "-model", "m", "-max-cost", "1"}},
+		{"negative limit", "-max-cost", "nothing costs less", []string{"-endpoint", url, "-model", "m", "-price", "1,2", "-max-cost", "-1"}},
 		{"no number", "-price", "not a number", []string{"-endpoint", url, "-model", "m", "-price", "NaN,1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,8 +206,28 @@ func TestInstructionsAndUsage(t *testing.T) {
 	}
 }
 
+// Beyond the limit of costs nothing is asked for, and what is left is invalid.
+func TestMaxCost(t *testing.T) {
+	w, tasks, oracle := desk(t)
+	url := endpointtest.Serve(t, oracle.Answer)
+	m, err := open(t, "-endpoint", url, "-model", "scripted", "-price", "1,1", "-max-cost", "1e-12", "-at-once", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces, err := m.Play(t.Context(), endpoint.Play{World: w, Tasks: tasks[:3]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := endpoint.Count(traces); got.Invalid != 3 || !strings.Contains(got.Cause, "limit of costs") || m.Usage().Requests != 1 {
+		t.Errorf("%+v after %d requests", got, m.Usage().Requests)
+	}
+}
+
 // Without an episode there is no rate, and nothing that failed.
 func TestCountNothing(t *testing.T) {
+	if s := (endpoint.Tally{}).String(); s != "-" {
+		t.Errorf("%q is no rate", s)
+	}
 	if got := endpoint.Count(nil); got != (endpoint.Tally{}) || got.Err() != nil {
 		t.Errorf("%+v, %v", got, got.Err())
 	}

@@ -18,13 +18,14 @@ type Flags struct {
 	set           *flag.FlagSet
 	url, name     string
 	keyEnv, price string
+	maxCost       float64
 	stream, http  bool
 	tasks, atOnce int
 	retries       int
 }
 
 // own are the flags of Register besides the two that it takes to have a model.
-var own = []string{"key-env", "allow-http", "stream", "retries", "price", "tasks", "at-once"}
+var own = []string{"key-env", "allow-http", "stream", "retries", "price", "max-cost", "tasks", "at-once"}
 
 // Register adds the flags to a set. Tasks is the default of -tasks, and of says which tasks these are; with 0 there is one episode, and
 // neither -tasks nor -at-once.
@@ -38,6 +39,7 @@ func Register(set *flag.FlagSet, tasks int, of string) *Flags {
 	set.BoolVar(&f.stream, "stream", false, "ask for answers in pieces, with -endpoint")
 	set.IntVar(&f.retries, "retries", 4, "`number` of further attempts where a request fails, with -endpoint")
 	set.StringVar(&f.price, "price", "", "what a million tokens of input and of output cost, as `IN,OUT`, with -endpoint; empty tells no cost")
+	set.Float64Var(&f.maxCost, "max-cost", 0, "once it has cost as `much`, ask for nothing more: what is left is invalid, with -price; 0 sets no limit")
 	if tasks > 0 {
 		set.IntVar(&f.tasks, "tasks", tasks, "`number` of "+of+", with -endpoint: each takes time and money")
 		set.IntVar(&f.atOnce, "at-once", 4, "`number` of episodes that the model plays at once, with -endpoint")
@@ -77,8 +79,13 @@ func (f *Flags) Open(getenv func(string) string) (*Model, error) {
 		return nil, err
 	}
 	price, err := parsePrice(f.price)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !(f.maxCost >= 0) || math.IsInf(f.maxCost, 1):
+		return nil, fmt.Errorf("-max-cost is %v, want a number of at least 0", f.maxCost)
+	case f.maxCost > 0 && price == (openai.Price{}):
+		return nil, errors.New("-max-cost needs to know what tokens cost, by -price")
 	}
 	key := ""
 	if f.keyEnv != "" {
@@ -86,7 +93,10 @@ func (f *Flags) Open(getenv func(string) string) (*Model, error) {
 			return nil, errors.New("-key-env names an environment variable that is absent or empty")
 		}
 	}
-	o := openai.Options{BaseURL: f.url, APIKey: key, AllowHTTP: true, Model: f.name, Stream: f.stream, Retries: &f.retries, Price: price}
+	o := openai.Options{
+		BaseURL: f.url, APIKey: key, AllowHTTP: true, Model: f.name, Stream: f.stream,
+		Retries: &f.retries, Timeout: requestTimeout, Price: price, MaxCost: f.maxCost,
+	}
 	client, err := openai.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("-endpoint: %w", err)

@@ -106,8 +106,11 @@ func (m *Model) Rollouts() envharness.RolloutOptions {
 	return envharness.RolloutOptions{Parallel: m.AtOnce, EpisodeTimeout: episodeTimeout}
 }
 
-// episodeTimeout is long, as a model on a small machine takes its time.
-const episodeTimeout = 30 * time.Minute
+// These are long, as a model on a small machine takes its time.
+const (
+	requestTimeout = 5 * time.Minute
+	episodeTimeout = 30 * time.Minute
+)
 
 // A Tally is how episodes ended. The invalid ones, which infrastructure spoilt, count for nothing.
 type Tally struct {
@@ -151,8 +154,11 @@ func (t Tally) Err() error {
 	return fmt.Errorf("none of %d episodes of the model could be judged; the first: %s", t.Invalid, t.Cause)
 }
 
-// String tells the rate, and of how many episodes it is, as in "40.0 % of 10" or "50.0 % of 8, 2 invalid".
+// String tells the rate, and of how many episodes it is, as in "40.0 % of 10" or "50.0 % of 8, 2 invalid"; "-" without any.
 func (t Tally) String() string {
+	if t.Played == 0 && t.Invalid == 0 {
+		return "-"
+	}
 	if t.Played == 0 {
 		return fmt.Sprintf("- of 0, %d invalid", t.Invalid)
 	}

@@ -49,7 +49,8 @@ func CheckOut(dir string, inputs ...string) error {
 // earlierRun reports whether the entries are exactly those of a complete run. A metrics.json alone proves nothing: many tools write one, and the
 // skills folder beside it would be deleted.
 func earlierRun(entries []fs.DirEntry) bool {
-	types := map[string]fs.FileMode{"corpus.jsonl": 0, "documents.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0, "environments.json": 0}
+	types := map[string]fs.FileMode{"corpus.jsonl": 0, "documents.jsonl": 0, metricsFile: 0, "skills": fs.ModeDir, "trajectories.jsonl": 0,
+		"environments.json": 0}
 	for _, e := range entries {
 		if want, ok := types[e.Name()]; !ok || e.Type() != want {
 			return false

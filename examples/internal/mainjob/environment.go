@@ -71,8 +71,8 @@ func (l *learner) rig(ctx context.Context, tasks []envharness.Task) error {
 	return err
 }
 
-// onAccepted is the success of the policy as it is on the accepted tasks, behind their components or as they were, in rollouts that nothing was chosen
-// by.
+// onAccepted is the success of the policy as it is on the accepted tasks, behind their components or as they were, in rollouts that nothing
+// was chosen by.
 func (l *learner) onAccepted(ctx context.Context, stage string, behind bool) (float64, error) {
 	items := l.job.result.Rigged.Items
 	sum := 0.0

@@ -149,8 +149,10 @@ type size struct {
 }
 
 var (
-	fullSize  = size{perTool: 20, samples: 20000, demos: 120, train: 1166, rigged: 120, mixedEpochs: 4, warmEpochs: 20, iterations: 60, evalEvery: 6, episodes: 128, eval: 233, queries: 200}
-	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, rigged: 60, mixedEpochs: 4, warmEpochs: 20, iterations: 12, evalEvery: 4, episodes: 128, eval: 233, queries: 40}
+	fullSize = size{perTool: 20, samples: 20000, demos: 120, train: 1166, rigged: 120, mixedEpochs: 4, warmEpochs: 20, iterations: 60,
+		evalEvery: 6, episodes: 128, eval: 233, queries: 200}
+	quickSize = size{perTool: 6, samples: 4000, demos: 80, train: 1166, rigged: 60, mixedEpochs: 4, warmEpochs: 20, iterations: 12,
+		evalEvery: 4, episodes: 128, eval: 233, queries: 40}
 )
 
 // Run does the main job. Nothing is written.

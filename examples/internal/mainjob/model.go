@@ -2,6 +2,7 @@ package mainjob
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,24 @@ import (
 // Endpoint is what a model behind an endpoint did and used.
 type Endpoint struct {
 	endpoint.Usage
-	Tasks    int `json:"tasks"`    // of each split
-	Episodes int `json:"episodes"` // played, those of the rigger too
-	Invalid  int `json:"invalid"`  // of the evaluations, spoilt by infrastructure; no rate counts them
+	Tasks    int    `json:"tasks"`           // of each split
+	Episodes int    `json:"episodes"`        // played, those of the rigger too
+	Invalid  int    `json:"invalid"`         // spoilt by infrastructure, but for those of the rigger; no rate counts them
+	Cause    string `json:"cause,omitempty"` // of the first invalid one
+}
+
+// add counts episodes.
+func (e *Endpoint) add(t endpoint.Tally) {
+	e.Episodes, e.Invalid, e.Cause = e.Episodes+t.Played+t.Invalid, e.Invalid+t.Invalid, cmp.Or(e.Cause, t.Cause)
 }
 
 // String tells it in one line.
 func (e *Endpoint) String() string {
-	return fmt.Sprintf("%s; %d episodes, %d of them invalid", e.Usage, e.Episodes, e.Invalid)
+	s := fmt.Sprintf("%s; %d episodes, %d of them invalid", e.Usage, e.Episodes, e.Invalid)
+	if e.Cause != "" {
+		s += ", the first: " + e.Cause
+	}
+	return s
 }
 
 // Modelled is how a model did in place of the policy. The first of two numbers is without the selected skills as instructions, the second
@@ -124,8 +135,7 @@ func (j *job) play(ctx context.Context, stage string, components []envharness.Co
 	if err != nil {
 		return nil, err
 	}
-	e := j.result.Report.Endpoint
-	e.Episodes, e.Invalid = e.Episodes+len(traces), e.Invalid+endpoint.Count(traces).Invalid
+	j.result.Report.Endpoint.add(endpoint.Count(traces))
 	return traces, nil
 }
 
@@ -156,6 +166,9 @@ func (j *job) rigModel(ctx context.Context, tasks []envharness.Task) error {
 		env.Candidates += len(t.Attempts)
 	}
 	j.result.Report.Endpoint.Episodes += env.Rollouts
+	if !slices.ContainsFunc(rigged.Tasks, func(t rigger.TaskReport) bool { return t.Outcome != rigger.Infra }) {
+		return fmt.Errorf("rig tasks: none of %d could be judged; the first: %s", len(tasks), rigged.Tasks[0].Reason)
+	}
 	var played [2][]envharness.Trace
 	for _, it := range rigged.Items {
 		stack, err := it.Components(nil)
@@ -201,18 +214,21 @@ func (j *job) recordModel(ctx context.Context, tasks []envharness.Task) error {
 	if err != nil {
 		return err
 	}
-	m, e := j.result.Model, j.result.Report.Endpoint
-	for _, ep := range episodes {
-		if ep.Trace.Verdict.Status == envharness.Invalid {
-			e.Invalid++
-		}
+	traces := make([]envharness.Trace, len(episodes))
+	for i, ep := range episodes {
+		traces[i] = ep.Trace
 	}
-	e.Episodes += len(episodes)
+	got := endpoint.Count(traces)
+	j.result.Report.Endpoint.add(got)
+	if err := got.Err(); err != nil {
+		return fmt.Errorf("record model: %w", err)
+	}
 	j.result.Trajectories = rollout.Trajectories(episodes)
 	credit, err := method.Credit(nil, j.result.Trajectories)
 	if err != nil {
 		return fmt.Errorf("%s credit: %w", method.Name, err)
 	}
+	m := j.result.Model
 	m.Credit = method.Name
 	for i, votes := range credit.Vote {
 		if !votes {

@@ -151,8 +151,49 @@ func TestModelInvalid(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := j.result.Model.Validation[0]
-	if got.Invalid != 1 || got.Played != 4 || got.Rate != 1 || j.result.Report.Endpoint.Invalid != 1 || got.String() != "100.0 % of 4, 1 invalid" {
+	if got.Invalid != 1 || got.Played != 4 || got.Rate != 1 || j.result.Report.Endpoint.Invalid != 1 || got.String() != "100.0 % of 4, 1 invalid" ||
+		!strings.Contains(j.result.Report.Endpoint.String(), "1 of them invalid, the first: ") {
 		t.Errorf("got %+v, endpoint %+v", got, j.result.Report.Endpoint)
+	}
+}
+
+// After the 30 episodes that are evaluated come 5 of the rigger, which leaves a model alone that passes about half of them, and then those
+// that are recorded. A part that the server spoils as a whole fails the run; one episode of the rigger is played again.
+func TestModelFailsLater(t *testing.T) {
+	knows := oracle(t)
+	for _, tt := range []struct {
+		name        string
+		first, last int // episodes that the server spoils, from 1
+		want        string
+	}{
+		{"one of the rigger's", 31, 31, ""},
+		{"the rigger's", 31, 36, "rig tasks: none of 1 could be judged"},
+		{"the recorded ones", 36, 99, "record model: none of 4 episodes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var episodes atomic.Int32
+			j, err := small(t, model(t, func(q openaitest.Request) openaitest.Reply {
+				if len(q.Messages) > 2 {
+					return knows.Answer(q)
+				}
+				switch n := int(episodes.Add(1)); {
+				case n >= tt.first && n <= tt.last:
+					return endpointtest.Fail(500)(q)
+				case n%2 == 0:
+					return openaitest.Reply{Refusal: "Not today."}
+				}
+				return knows.Answer(q)
+			}, "-at-once", "1"))
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "status 500") {
+					t.Errorf("got %v, want %q", err, tt.want)
+				}
+				return
+			}
+			if err != nil || j.result.Rigged.Tasks[0].Baseline.Valid != 5 || j.result.Report.Endpoint.Invalid != 0 {
+				t.Errorf("%v, %+v", err, j.result.Rigged.Tasks)
+			}
+		})
 	}
 }
 

@@ -67,7 +67,8 @@ func (j *job) selection(ctx context.Context) error {
 	if j.Model != nil {
 		gets = "the model is told them"
 	}
-	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens; %s", len(tasks), limit, gets), "tokens of prompt text, all skills and chosen",
+	j.row("selection", fmt.Sprintf("choose skills for %d tasks under %d tokens; %s", len(tasks), limit, gets),
+		"tokens of prompt text, all skills and chosen",
 		fmt.Sprint(all), fmt.Sprintf("%.1f", j.result.Report.Selection.MeanTokens))
 	worst, mean := proven(picked)
 	j.row("", "prove how near each choice is to the largest possible benefit", "share of it, guaranteed and mean certified",

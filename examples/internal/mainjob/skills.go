@@ -16,7 +16,8 @@ import (
 )
 
 // induce records the desk's own plans for the first training tasks, cuts each episode where it first changes something, makes a text skill of each
-// part, and lets a memory merge what is alike. The skills are scored against the requests of the recorded tasks, except those that a skill was made of.
+// part, and lets a memory merge what is alike. The skills are scored against the requests of the recorded tasks, except those that a skill
+// was made of.
 func (j *job) induce(ctx context.Context) error {
 	train, _, _, _, err := j.splits(ctx)
 	if err != nil {

@@ -187,11 +187,13 @@ func (j *job) training(ctx context.Context) error {
 	onValidation := fmt.Sprintf("success on %d validation tasks", len(validation))
 	j.row("warm start", "imitate what the mix holds: "+warm.imitates, onTest, percent(r.Training.SuccessBefore), percent(j.result.WarmStart))
 	j.row("", "the same without and with skills", onValidation, percent(j.result.NoSkills), percent(j.result.Curve[0].Validation))
-	j.row("", "the recorded plans alone, imitated as often, and the mix", onValidation, percent(j.result.PlansAlone), percent(j.result.Curve[0].Validation))
+	j.row("", "the recorded plans alone, imitated as often, and the mix", onValidation, percent(j.result.PlansAlone),
+		percent(j.result.Curve[0].Validation))
 	j.row("environment", fmt.Sprintf("rig %d training tasks for this policy; the verifier stays", env.Tasks), "candidates, accepted",
 		fmt.Sprint(env.Candidates), fmt.Sprint(env.Accepted))
 	j.row("", "play them as they were, and behind their components", accepted, percent(env.SuccessBase), percent(env.SuccessWrapped))
-	j.row("training", fmt.Sprintf("%d iterations of %s, %.0f %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name, 100*share),
+	j.row("training", fmt.Sprintf("%d iterations of %s, %.0f %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name,
+		100*share),
 		accepted, percent(env.SuccessWrapped), percent(j.result.Wrapped))
 	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", onTest,
 		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
@@ -273,7 +275,10 @@ func (j *job) yardsticks(ctx context.Context, tasks []envharness.Task) error {
 		j.result.Null = max(j.result.Null, got)
 	}
 	var err error
-	j.result.Oracle, err = j.rate(ctx, "evaluate oracle", nil, func(slot int) (envharness.Policy, error) { return j.desk.Oracle(tasks[slot]), nil }, tasks)
+	j.result.Oracle, err = j.rate(ctx, "evaluate oracle", nil, func(slot int) (envharness.Policy, error) {
+		return j.desk.Oracle(tasks[slot]),
+			nil
+	}, tasks)
 	return err
 }
 

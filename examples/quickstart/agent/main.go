@@ -1,10 +1,12 @@
 // Command agent lets a language model act with a few of many tools: in each turn those that the turn calls for, under a token budget.
 //
-//	go run ./examples/quickstart/agent [-budget N] [-distractors N] [-endpoint URL -model NAME [-key-env VAR]]
+//	go run ./examples/quickstart/agent [-budget N] [-distractors N]
+//		[-endpoint URL -model NAME [-key-env NAME] [-allow-http] [-stream] [-retries N] [-price IN,OUT [-max-cost N]]]
 //
 // The world is the service desk of package tooldesk, whose 13 tools are hidden among those of other businesses. Without -endpoint the
 // model is scripted, behind the offline endpoint of package openaitest: it knows what to do, but can do it only with tools that it is
 // offered. So it fails for want of tools alone, which says nothing about a real one. The tokens of tools are an estimate that errs high.
+// With -endpoint what the model used is told as well; if its server fails so that there is no verdict, the exit code is 1.
 package main
 
 import (
@@ -57,11 +59,21 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	task := envharness.Task{ID: "T1-0240"} // a customer wants to cancel an order
 	world, pool := tooldesk.World(nil), otherTools()
-	client, closed, err := open(ctx, model, world, task)
+	acting, err := model.Open(os.Getenv)
 	if err != nil {
 		return err
 	}
-	defer closed()
+	var client *openai.Client
+	rollout := envharness.RolloutOptions{Reruns: new(0)} // offers are those of one attempt
+	if acting != nil {
+		client, rollout.EpisodeTimeout = acting.Client(), acting.Rollouts().EpisodeTimeout
+	} else {
+		var closed func()
+		if client, closed, err = scripted(ctx, world, task); err != nil {
+			return err
+		}
+		defer closed()
+	}
 	chooser, err := budget.New(*tokens, skills, nil)
 	if err != nil {
 		return err
@@ -77,7 +89,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	hidden := components.Distractor{N: distractors, Pool: pool}
 	traces, err := envharness.Rollouts(ctx, world, []envharness.Component{hidden}, func(int) (envharness.Policy, error) {
 		return client.Policy(&openai.PolicyOptions{Offer: offer, Called: chooser.Called}), nil
-	}, []envharness.Task{task}, nil)
+	}, []envharness.Task{task}, &rollout)
 	if err != nil {
 		return err
 	}
@@ -91,6 +103,12 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	}
 	parts := []string{traces[0].Verdict.Status.String(), traces[0].Verdict.Reason, traces[0].Cause}
 	fmt.Fprintln(out, strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": "))
+	if acting != nil {
+		fmt.Fprintln(out, acting.Usage())
+		if err := endpoint.Count(traces).Err(); err != nil {
+			return err
+		}
+	}
 
 	chosen, err := choose(ctx, "Book a flight to Oslo, then convert the price.", pool, 400)
 	fmt.Fprintln(out, "in a loop of one's own:", strings.Join(chosen, ", "))

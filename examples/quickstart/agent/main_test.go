@@ -66,8 +66,21 @@ func TestEndpoint(t *testing.T) {
 	if !strings.Contains(out, "\n0 submit {\"answer\":\"done\"}\n") || !strings.Contains(out, "\nfail") || strings.Contains(out, "sk-marker") {
 		t.Errorf("printed\n%s", out)
 	}
+	if !strings.Contains(out, "\ntiny: 1 requests and 0 retries") {
+		t.Errorf("no usage in\n%s", out)
+	}
 	if offered == 0 || offered > 20 || len(s.Violations()) > 0 {
 		t.Errorf("%d tools were offered; %v", offered, s.Violations())
+	}
+}
+
+// Where the server fails there is no verdict, and an error.
+func TestServerFails(t *testing.T) {
+	s := openaitest.New(func(openaitest.Request) openaitest.Reply { return openaitest.Reply{Status: 500} }, nil)
+	defer s.Close()
+	err := run(t.Context(), []string{"-endpoint", s.BaseURL, "-model", "tiny", "-retries", "0"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "could be judged") || !strings.Contains(err.Error(), "status 500") || s.Requests() != 1 {
+		t.Errorf("%v after %d requests", err, s.Requests())
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,18 +11,10 @@ import (
 	"github.com/throughline-go/throughline/envharness/openai"
 	"github.com/throughline-go/throughline/envharness/openai/openaitest"
 	"github.com/throughline-go/throughline/envharness/yardstick"
-	"github.com/throughline-go/throughline/examples/internal/endpoint"
 )
 
-// open returns the model of the flags, or the scripted one.
-func open(ctx context.Context, f *endpoint.Flags, w envharness.World, t envharness.Task) (*openai.Client, func(), error) {
-	m, err := f.Open(os.Getenv)
-	if err != nil {
-		return nil, nil, err
-	}
-	if m != nil {
-		return m.Client(), func() {}, nil
-	}
+// scripted returns the model that acts where the flags name none, and what ends its server.
+func scripted(ctx context.Context, w envharness.World, t envharness.Task) (*openai.Client, func(), error) {
 	plan, err := yardstick.Plan(ctx, w, t)
 	if err != nil {
 		return nil, nil, err
