@@ -49,13 +49,16 @@
 // # An environment in Python
 //
 // This is a whole program, for Python 3.9 or later, which the tests run and package envtest finds nothing wrong with. What such a program
-// prints for people goes to sys.stderr.
+// prints for people goes to sys.stderr. A bug in it ends it with a traceback there, which [Command].Stderr shows, and the episode is Invalid.
 //
 //	import json, random, sys
 //
 //	GUESS = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 9}},
 //	         "required": ["n"], "additionalProperties": False}
 //	rng, goal, turn, won = random.Random(1), None, 0, False
+//
+//	class Told(Exception):  # an error that the other side knows by its code
+//	    pass
 //
 //	def answer(op, seed=None, action=None, **_):
 //	    global rng, goal, turn, won
@@ -69,7 +72,7 @@
 //	    if op == "state":
 //	        return {"state": {"goal": goal, "won": won}}
 //	    if goal is None or won or turn == 8:
-//	        raise LookupError("ErrNeedReset" if goal is None else "ErrEpisodeOver")
+//	        raise Told("ErrNeedReset" if goal is None else "ErrEpisodeOver")
 //	    turn += 1
 //	    reply = {"obs": {"text": "No."}, "reward": 0, "truncated": turn == 8, "reason": "max_turns" if turn == 8 else ""}
 //	    args = action.get("args")
@@ -86,7 +89,7 @@
 //	    q = json.loads(line)
 //	    try:
 //	        reply = {"ok": answer(**q)}
-//	    except LookupError as e:
+//	    except Told as e:
 //	        reply = {"error": {"code": str(e), "message": ""}}
 //	    print(json.dumps(reply | {"id": q["id"]}), flush=True)
 //

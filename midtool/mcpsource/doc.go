@@ -20,6 +20,10 @@
 //	err = executor.Close()                       // writes the file
 //	executor, err = mcpsource.Replay("answers.jsonl")
 //
+// A later run needs the tools as well: json.Marshal and json.Unmarshal keep a [midtool.Tool] as it is. This server keeps its graph in a
+// file, which sessions that change something would share, see below: have it only read, or give it a file of its own by Env. To choose
+// among tools under a budget, bps takes each as {Name, Description, Body: string(Parameters)}.
+//
 // # Source
 //
 // The protocol is that of the Model Context Protocol, version 2025-11-25 and before, in the client of its official Go SDK: initialize, then
