@@ -12,11 +12,12 @@ import (
 
 // Options adjusts a [Chooser]. A nil *Options equals &Options{}.
 type Options struct {
-	// Pinned are names of tools that are offered in each turn that has them, beside those that may end the episode. A name that no turn
-	// has is no error.
+	// Pinned are names of tools that are offered in each turn that has them, beside those that may end the episode: those that no task can
+	// do without. A name that no turn has is no error.
 	Pinned []string
-	// Stay is the share, in [0, 1], of the objective of the best choice found with which the choice of the turn before stays as it is. Nil
-	// means 0.9; 1 changes for any improvement, and 0 keeps the first choice as long as its tools are there.
+	// Stay is the share, in [0, 1], of the objective of the best choice found with which the choice of the turn before stays as it is; where
+	// all tools are offered, the share of what skills add to it. Nil means 0.9; 1 changes for any improvement, and 0 keeps the first
+	// choice as long as its tools are there.
 	Stay *float64
 	// Text adjusts the search. Its Count counts what a request has, its Overhead is what the request has besides, such as lines around
 	// the tools, and its Pinned and Excluded are positions of skills. Search.Recheck must be nil: the chooser counts what it offers
@@ -24,7 +25,8 @@ type Options struct {
 	Text *bps.TextOptions
 }
 
-// A Chooser chooses for the turns of one episode after another. It serves one policy, and one goroutine at a time.
+// A Chooser chooses for the turns of one episode after another. It serves one policy, and one goroutine at a time: where episodes run in
+// parallel, each policy needs one of its own.
 type Chooser struct {
 	budget   int
 	stay     float64

@@ -16,6 +16,7 @@ import (
 	"github.com/throughline-go/throughline/bps"
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/budget"
+	"github.com/throughline-go/throughline/envharness/envs/game24"
 )
 
 func shown(index int, text string, tools ...envharness.Tool) envharness.Turn {
@@ -186,8 +187,8 @@ func (e episode) play(t *rapid.T, c *budget.Chooser) []answer {
 }
 
 // Whatever is drawn: what is offered is within the budget, counted as a request has it; it has all that may end the episode and all that
-// is pinned, in the order of the turn; all is offered where it fits and has no price; and it fails only if what has to be offered does
-// not fit.
+// is pinned, in the order of the turn; where there is no price, all is offered where it fits, and all tools where they fit; and it fails
+// only if what has to be offered does not fit.
 func TestOffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEpisode(t)
@@ -245,6 +246,9 @@ func TestOffers(t *testing.T) {
 					t.Fatalf("turn %d: %d of %d tokens would be all, but %v and %v were offered",
 						i, a.Choice.All, e.budget, a.Choice.Skills, a.Choice.Tools)
 				}
+			}
+			if n := total("", tools); n <= e.budget && e.options.Text.PenaltyPerToken == 0 && len(a.Tools) != len(tools) {
+				t.Fatalf("turn %d: all tools take %d of %d tokens, but %d of %d were offered", i, n, e.budget, len(a.Tools), len(tools))
 			}
 			var chosen []string
 			for _, k := range a.Choice.Tools {
@@ -578,6 +582,100 @@ func TestSkills(t *testing.T) {
 	instructions, tools = offer(t, c, shown(0, "x", desk...))
 	if strings.Contains(instructions, "twice") || tools != names(desk) || c.Last().Selection != nil {
 		t.Errorf("%q, %q", instructions, tools)
+	}
+}
+
+// Where all tools fit, no skill takes the place of one, to the byte; skills have the rest, those that are of use first.
+func TestToolsFirst(t *testing.T) {
+	// Each is in the turn's own words, as no tool is, and takes less than any of them.
+	skills := []bps.Text{
+		{Name: "a", Body: "make ends meet"}, {Name: "b", Body: "make ends meet soon"}, {Name: "c", Body: "a long walk"},
+	}
+	all, pair := len(request("", desk)[0]), len(request("", desk[:2])[0])
+	instructions := func(chosen ...int) int {
+		c := newChooser(t, 9000, skills, &budget.Options{Text: &bps.TextOptions{Count: bytesOf, Excluded: slices.DeleteFunc([]int{0, 1, 2},
+			func(k int) bool { return slices.Contains(chosen, k) })}})
+		text, _ := offer(t, c, shown(0, "x"))
+		return len(text)
+	}
+	for _, tt := range []struct {
+		name   string
+		budget int
+		text   bps.TextOptions
+		tools  []envharness.Tool
+		shown  string
+		want   []int  // skills
+		left   string // tools
+	}{
+		{"no room for a skill", all, bps.TextOptions{}, desk, "make ends meet", nil, names(desk)},
+		{"a byte less than a skill", all + instructions(0) - 1, bps.TextOptions{}, desk, "make ends meet", nil, names(desk)},
+		{"room for one", all + instructions(0), bps.TextOptions{}, desk, "make ends meet", []int{0}, names(desk)},
+		{"the one of use", all + instructions(1), bps.TextOptions{}, desk, "a long walk", []int{2}, names(desk)},
+		{"two", all + instructions(0, 1), bps.TextOptions{}, desk, "make ends meet", []int{0, 1}, names(desk)},
+		{"without a clue", all + instructions(0, 1), bps.TextOptions{}, desk, "xyzzy", nil, names(desk)},
+		{"two tools", pair + instructions(0), bps.TextOptions{}, desk[:2], "make ends meet", []int{0}, names(desk[:2])},
+		{"beside a pinned skill", all + instructions(2), bps.TextOptions{Pinned: []int{2}}, desk, "make ends meet", []int{2}, names(desk)},
+		{"a byte less than all", all - 1, bps.TextOptions{}, desk, "make ends meet", []int{0, 1}, ""},
+		{"a pinned skill has no room", all + instructions(2) - 1, bps.TextOptions{Pinned: []int{2}}, desk, "make ends meet", []int{0, 1, 2}, ""},
+		{"priced", all, bps.TextOptions{PenaltyPerToken: 1e-9}, desk, "make ends meet", []int{0, 1}, ""},
+	} {
+		tt.text.Count = bytesOf
+		c := newChooser(t, tt.budget, skills, &budget.Options{Text: &tt.text})
+		_, tools := offer(t, c, shown(0, tt.shown, tt.tools...))
+		if got := c.Last().Skills; tools != tt.left || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: skills %v and %q, want %v and %q", tt.name, got, tools, tt.want, tt.left)
+		}
+	}
+}
+
+// The tools of a world that all fit are offered with every budget between them and all, whatever the skills are.
+func TestToolsOfAWorld(t *testing.T) {
+	env, err := game24.World(nil).New(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	d, ok := envharness.As[envharness.Describer](env)
+	if !ok {
+		t.Fatal("the world has no tools")
+	}
+	tools := d.Describe().Tools
+	skills := []bps.Text{
+		{Name: "divide-first", Description: "How to make 24 of four numbers, the target", Body: "Try divisions first: 24 is 8 / (1/3)."},
+		{Name: "factors", Description: "How to reach the target 24 from numbers", Body: "Look for 3 and 8, 4 and 6, 2 and 12."},
+	}
+	c := newChooser(t, 1<<20, nil, nil)
+	offer(t, c, shown(0, "target=24", tools...))
+	least := c.Last().Tokens
+	c = newChooser(t, 1<<20, skills, nil)
+	offer(t, c, shown(0, "target=24", tools...))
+	for n := least; n <= c.Last().Tokens; n++ {
+		c := newChooser(t, n, skills, nil)
+		if _, got := offer(t, c, shown(0, "target=24, numbers=[4, 6, 1, 1]", tools...)); got != names(tools) {
+			t.Fatalf("%s of %s with %d tokens", got, names(tools), n)
+		}
+	}
+}
+
+// Where all tools are offered, a skill stays by what skills add, for else the worth of the tools would hide that another one is needed.
+func TestSkillsChangeBesideAllTools(t *testing.T) {
+	skills := []bps.Text{{Name: "a", Body: "make ends meet"}, {Name: "b", Body: "take a walk on"}}
+	const task = "look an order up, all orders of a customer, forecast for a city, titles of an artist, send a message, "
+	for _, tt := range []struct {
+		stay *float64
+		want [][]int
+	}{{nil, [][]int{{0}, {1}}}, {new(1.0), [][]int{{0}, {1}}}, {new(0.0), [][]int{{0}, {0}}}} {
+		c := newChooser(t, len(request("", desk)[0])+160, skills, &budget.Options{Stay: tt.stay, Text: &bps.TextOptions{Count: bytesOf}})
+		var got [][]int
+		for i, more := range []string{"make ends meet", "take a walk on make"} {
+			turn := shown(i, task+more, desk...)
+			turn.Shown.Data = map[string]any{"task": task + more}
+			offer(t, c, turn)
+			got = append(got, c.Last().Skills)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("stay %v (-want +got):\n%s", tt.stay, diff)
+		}
 	}
 }
 

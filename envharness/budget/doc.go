@@ -6,15 +6,25 @@
 // envharness/openai.PolicyOptions.Offer asks for, serves any loop that builds requests itself, and [Chooser.Policy] puts it in front
 // of any other policy. Neither a model nor a network is needed.
 //
-//	chooser, err := budget.New(4000, skills, nil)
-//	...
-//	policy := client.Policy(&openai.PolicyOptions{Offer: chooser.Offer})
+//	newPolicy := func(slot int) (envharness.Policy, error) {
+//		chooser, err := budget.New(4000, skills, &budget.Options{Pinned: []string{"get_order"}})
+//		if err != nil {
+//			return nil, err
+//		}
+//		return client.Policy(&openai.PolicyOptions{Offer: chooser.Offer, Called: chooser.Called}), nil
+//	}
+//	traces, err := envharness.Rollouts(ctx, world, nil, newPolicy, tasks, &envharness.RolloutOptions{Parallel: 8})
+//
+// A chooser follows one episode at a time, so each policy makes its own. Pin what no task can do without: a task whose tool is not
+// offered is lost, however good the policy is, and the verdict is the policy's.
 //
 // # Method
 //
 // All is offered, in order and without a search, where it fits into the budget and tokens have no penalty. Else the texts are the skills
 // and the tools of the turn, a tool being read by its name, its description, and the names, descriptions and constants of its JSON Schema,
-// and [bps.Index.Select] chooses among them for a query:
+// and [bps.Index.Select] chooses among them. Tools come first: where all tools of the turn fit, together with the pinned skills, and
+// tokens have no penalty, all of them are offered, and the other skills compete for what they leave. A skill helps, but a tool that is
+// missing can be all that a task needs. Where the tools do not all fit, tools and skills compete with each other. The query is:
 //
 //   - The task, which is what the first turn shows, with all its clauses. Data["task"] of the observation belongs to it; where that
 //     changes, as on a new leg of [envharness.Link], what this turn shows is the task from then on.
@@ -31,7 +41,9 @@
 //
 // A changed list of tools costs the prompt that the server has cached. So the choice of the turn before stays, to the byte, while
 // its objective for the present query is at least [Options.Stay] of that of the best choice found, it still fits, its tools are still
-// there, and it has what is chosen in any case. This rule, the query and the halving are ours; the search is that of arXiv:2608.19993.
+// there, and it has what is chosen in any case. Where all tools are offered, the share is of what skills add to them: the worth of tools
+// that are there anyway must not hide that another skill is needed. These rules, the query and the halving are ours; the search is that of
+// arXiv:2608.19993.
 //
 // # Budget
 //
@@ -44,12 +56,14 @@
 // # Guarantee
 //
 // The objective of a choice F is bps's: for every set T of texts in the scope of [bps.Selection].Guarantee that fits and has what was
-// chosen in any case, F is at least that guarantee, times Stay where the choice stayed. It is about the benefit that words make, not about
-// success. As everywhere in bps, nothing is guaranteed where a recheck had to take texts out, nor where no word matched.
+// chosen in any case, F is at least that guarantee, times Stay where the choice stayed. Where all tools are offered, they are part of T,
+// so that the factor, and Stay, are about what skills add to them; a set that has skills in place of a tool may have a larger F. It is
+// about the benefit that words make, not about success. As everywhere in bps, nothing is guaranteed where a recheck had to take texts
+// out, nor where no word matched.
 //
 // # Cost and determinism
 //
-// The texts are read and counted once for each distinct list of tools, 1,000 tools in some 10 ms and 4,000 in 40; the four latest lists are
+// The texts are read and counted once for each distinct list of tools, 1,000 tools in some 12 ms and 4,000 in 50; the four latest lists are
 // kept. A further turn compares the tools with the list and searches among TextOptions.Keep candidates: 2 to 4 ms for 100 to 4,000 tools
 // (go test -bench Offer). No certificate is made unless the search options ask for it.
 //

@@ -25,7 +25,8 @@ type list struct {
 	tokens   []int    // of texts
 	index    *bps.Index
 	position map[string]int // of texts that are tools, by name
-	pinned   []int          // texts, ascending
+	pinned   []int          // texts, ascending; all tools are among them where complete is set
+	complete bool           // all tools are chosen, whatever the query is
 	whole    []int          // texts that are not excluded, ascending
 	all      int            // tokens of whole
 }
@@ -96,6 +97,9 @@ func (c *Chooser) newList(tools []envharness.Tool) (*list, error) {
 	if l.all, err = l.count(l.whole); err != nil {
 		return nil, err
 	}
+	if err = l.toolsFirst(); err != nil {
+		return nil, err
+	}
 	// The index hands over the plain text, and what is counted is the rendered one. Texts that are equal without marks between their parts
 	// cost nearly the same, and what is offered is counted again as a whole.
 	plain := make(map[string]int, len(texts))
@@ -104,6 +108,24 @@ func (c *Chooser) newList(tools []envharness.Tool) (*list, error) {
 	}
 	l.index, err = bps.NewIndex(texts, func(s string) int { return plain[s] })
 	return l, err
+}
+
+// toolsFirst pins all tools if they fit together with the pinned skills and tokens have no penalty: a skill is of use, but no task can do
+// without the one tool that it needs.
+func (l *list) toolsFirst() error {
+	c := l.chooser
+	if c.priced() {
+		return nil
+	}
+	set := slices.Clone(c.pinned)
+	for i := range l.tools {
+		set = append(set, len(c.skills)+i)
+	}
+	n, err := l.count(set)
+	if err == nil && n <= c.budget {
+		l.pinned, l.complete = set, true
+	}
+	return err
 }
 
 // count returns the tokens of some texts, ascending, as a request has them.

@@ -78,13 +78,19 @@ func (c *Chooser) choose(ctx context.Context, t envharness.Turn) (choice Choice,
 		return choice, nil, err
 	}
 	if old != nil && !slices.Equal(old, set) {
+		floor := 0.0
+		if l.complete { // the tools are the same in both: only what skills add counts, however much the tools are worth
+			if floor, err = c.worth(ctx, l, choice.Query, certain); err != nil {
+				return choice, nil, err
+			}
+		}
 		worth, err := c.worth(ctx, l, choice.Query, old)
 		best := choice.Selection.Objective
 		switch {
 		case errors.Is(err, bps.ErrPenalty) || errors.Is(err, bps.ErrBudget): // the penalty forbids as many tokens as it has now
 		case err != nil:
 			return choice, nil, err
-		case worth >= best-(1-c.stay)*math.Abs(best):
+		case worth >= best-(1-c.stay)*math.Abs(best-floor):
 			set, choice.Stayed = old, true
 		}
 	}

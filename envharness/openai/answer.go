@@ -14,8 +14,13 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// maxDepth is how deep the JSON of an answer may be nested.
-const maxDepth = 1000
+// Bounds of an answer. Each value takes far more memory than the two bytes in which it can be written.
+const (
+	maxDepth  = 1000    // of nested JSON
+	maxValues = 1 << 18 // values in one body, or in one piece of a stream
+	maxCalls  = 1000
+	maxAgain  = 64 << 20 // bytes of arguments that are read again to tell calls with one index apart
+)
 
 // An answer is what a model said, put together.
 type answer struct {
@@ -117,6 +122,9 @@ func (c *Client) parseAnswer(body []byte) (answer, error) {
 	g.add(message)
 	g.finish = choice.FinishReason
 	g.use(w.Usage)
+	if err := g.fault(); err != nil {
+		return answer{}, err
+	}
 	return g.answer(), nil
 }
 
@@ -156,6 +164,9 @@ func (c *Client) readStream(res *http.Response) (answer, error) {
 		if choice.FinishReason != "" {
 			g.finish = choice.FinishReason
 		}
+		if err := g.fault(); err != nil {
+			return answer{}, err
+		}
 	}
 	if err := d.Err(); err != nil {
 		return answer{}, err
@@ -174,13 +185,16 @@ func (c *Client) parse(body []byte) (wireAnswer, error) {
 	if deep(body) {
 		return w, &Error{Message: fmt.Sprintf("the answer is nested deeper than %d", maxDepth)}
 	}
+	if wide(body, maxDepth) {
+		return w, errWide()
+	}
 	if err := json.Unmarshal(body, &w); err != nil {
 		return w, &Error{
 			Message: "the answer is not the JSON of a chat completion: " + c.redact.text(err.Error()), retry: cutOff(body),
 		}
 	}
 	failed := len(w.Error) > 0 && string(w.Error) != "null" || string(w.Object) == `"error"` // the latter of older versions of vLLM
-	if failed && len(w.Choices) == 0 {
+	if choice := first(w.Choices); failed && (choice == nil || gaveUp(choice.FinishReason)) {
 		return w, c.streamError(body)
 	}
 	return w, nil
@@ -214,6 +228,29 @@ type gatherer struct {
 	byIndex          map[int]*piece
 	used             tokens
 	counted          bool
+	again            int  // bytes of arguments that were read again
+	crowded          bool // there are more calls
+}
+
+// fault says why nothing more is to be read; nil if there is no reason.
+func (g *gatherer) fault() error { // of this type, for a nil *Error is no nil error
+	switch {
+	case g.crowded:
+		return &Error{Message: fmt.Sprintf("the answer has more than %d calls", maxCalls)}
+	case gaveUp(g.finish):
+		return &Error{Message: "the server gave the answer up: " + g.finish, retry: true}
+	}
+	return nil
+}
+
+// gaveUp tells the reasons that are no word of the model but a failure of the server: those of OpenRouter, of vLLM and SGLang, of DeepSeek
+// and of GLM. To take what there is for an answer would blame the model.
+func gaveUp(finish string) bool {
+	switch finish {
+	case "error", "abort", "insufficient_system_resource", "network_error":
+		return true
+	}
+	return false
 }
 
 // A piece is a call of which more may come.
@@ -238,11 +275,15 @@ func (g *gatherer) call(w wireCall) {
 	id := strings.TrimSpace(plain(w.ID))
 	var p *piece
 	if w.Index != nil {
-		if p = g.byIndex[*w.Index]; p != nil && w.Function.Name != "" && p.name != "" && p.other(id, plain(w.Function.Arguments)) {
+		if p = g.byIndex[*w.Index]; p != nil && w.Function.Name != "" && p.name != "" && g.other(p, id, plain(w.Function.Arguments)) {
 			p = nil // a server that gives every call the same index
 		}
 	} else if n := len(g.calls); n > 0 && (id == "" || id == g.calls[n-1].id) && w.Function.Name == "" {
 		p = g.calls[n-1]
+	}
+	if p == nil && len(g.calls) == maxCalls {
+		g.crowded = true
+		return
 	}
 	if p == nil {
 		p = &piece{}
@@ -257,18 +298,22 @@ func (g *gatherer) call(w wireCall) {
 	if p.id == "" {
 		p.id = id
 	}
-	if name := w.Function.Name; name != p.name { // some servers repeat it
+	if name := w.Function.Name; name != p.name && len(p.name) <= 4*maxName { // some servers repeat it; no tool's is so long
 		p.name += name
 	}
 	p.args.WriteString(plain(w.Function.Arguments))
 }
 
 // other tells whether a piece with a name of its own belongs to another call than p, by its id, or by arguments after those that are whole.
-func (p *piece) other(id, args string) bool {
+func (g *gatherer) other(p *piece, id, args string) bool {
 	if id != "" && p.id != "" {
 		return id != p.id
 	}
-	return args != "" && json.Valid([]byte(p.args.String()))
+	if args == "" || g.again > maxAgain { // by then it has repeated the name in very many pieces
+		return false
+	}
+	g.again += p.args.Len()
+	return json.Valid([]byte(p.args.String()))
 }
 
 func (g *gatherer) use(raw json.RawMessage) {
@@ -325,6 +370,22 @@ func text(raw json.RawMessage) string {
 
 // deep tells whether JSON is nested deeper than maxDepth. What is not JSON may be counted wrongly.
 func deep(b []byte) bool {
+	depth, _ := measure(b, 0)
+	return depth > maxDepth
+}
+
+// wide tells whether more than maxValues values of JSON lie within at most so many others, likewise.
+func wide(b []byte, within int) bool {
+	_, commas := measure(b, within)
+	return commas >= maxValues
+}
+
+func errWide() *Error {
+	return &Error{Message: fmt.Sprintf("the answer has more than %d values", maxValues)}
+}
+
+// measure returns the depth of JSON, and how many commas lie within at most so many lists and objects.
+func measure(b []byte, within int) (deepest, commas int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
@@ -334,12 +395,13 @@ func deep(b []byte) bool {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
+			depth++
+			deepest = max(deepest, depth)
 		case c == '}' || c == ']':
 			depth--
+		case c == ',' && depth <= within:
+			commas++
 		}
 	}
-	return false
+	return deepest, commas
 }

@@ -175,7 +175,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		p.history = history{count: p.o.Count}
 		for i := range a.calls {
-			p.plan(&a.calls[i], offered)
+			p.plan(&a.calls[i], offered, nil)
 		}
 		p.history.call(a.content, a.calls)
 		seen := map[string]bool{}

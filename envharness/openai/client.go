@@ -24,6 +24,7 @@ type Client struct {
 	embeddings sdk.EmbeddingService
 	redact     redactor
 	isOpenAI   bool
+	noPath     bool // of the base URL
 	sleep      func(ctx context.Context, d time.Duration) error
 
 	mu   sync.Mutex
@@ -39,6 +40,7 @@ func New(o Options) (*Client, error) {
 	c := &Client{o: o.withDefaults(), sleep: sleep, redact: newRedactor(o.APIKey, o.Header, base)}
 	host := strings.ToLower(base.Hostname())
 	c.isOpenAI = strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com")
+	c.noPath = strings.Trim(base.Path, "/") == ""
 	opts := []option.RequestOption{
 		option.WithMaxRetries(0), // we do that ourselves: an answer that breaks off counts as well
 		option.WithMiddleware(c.receive),

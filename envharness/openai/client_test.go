@@ -1,11 +1,13 @@
 package openai_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -484,6 +486,57 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// A server that takes a request piece by piece gets it; one that stops taking it, with the connection open, is given up after Timeout.
+func TestServerReadsSlowly(t *testing.T) {
+	both(t, func(t *testing.T, stream bool) {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			client := connect(t, openai.Options{BaseURL: "http://pipe/v1", Timeout: 20 * time.Second, Retries: new(1), Stream: stream, HTTPClient: &http.Client{
+				Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+					asked++
+					ours, theirs := net.Pipe() // which has no buffer: what is not read cannot be sent
+					go func(stuck bool) {
+						defer theirs.Close()
+						in := bufio.NewReaderSize(theirs, 16)
+						if stuck {
+							_, _ = in.ReadByte()
+							time.Sleep(time.Minute)
+							return
+						}
+						r, err := http.ReadRequest(in)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						left := r.ContentLength
+						for range 100 {
+							time.Sleep(100 * time.Millisecond)
+							n, _ := io.CopyN(io.Discard, r.Body, r.ContentLength/100+1)
+							left -= n
+						}
+						body := fmt.Sprintf(`{"choices":[{"message":{"content":"%d left"},"finish_reason":"stop"}]}`, left)
+						_, _ = fmt.Fprintf(theirs, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+					}(asked > 1)
+					return ours, nil
+				}},
+			}})
+			long := strings.Repeat("x", 100_000)
+			if got, err := client.Generate(t.Context(), long); err != nil || got != "0 left" {
+				t.Errorf("%q, %v, want that all of it was read", got, err)
+			}
+			start := time.Now()
+			_, err := client.Generate(t.Context(), long)
+			if !errors.Is(err, envharness.ErrInfra) || !strings.Contains(err.Error(), "no whole answer within 20s (after 2 attempts)") {
+				t.Error(err)
+			}
+			if took := time.Since(start); took != 40*time.Second || asked != 3 {
+				t.Errorf("took %v for %d attempts", took, asked-1)
+			}
+			time.Sleep(time.Minute)
+		})
+	})
+}
+
 // until reads nothing until a request is given up.
 type until struct{ ctx context.Context }
 
@@ -640,3 +693,36 @@ func TestSettings(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Where the path of the base URL is missing, a 404 says so; with a path, and for other failures, it does not.
+func TestMissingPath(t *testing.T) {
+	const hint = " (is /v1 missing in the BaseURL?)"
+	for _, tt := range []struct {
+		path   string
+		status int
+		want   string
+	}{
+		{"", 404, "openai: status 404: Not Found" + hint},
+		{"/", 404, "openai: status 404: Not Found" + hint},
+		{"?api-version=1", 404, "openai: status 404: Not Found" + hint},
+		{"/v2", 404, "openai: status 404: Not Found"},
+		{"/v1", 404, "openai: status 404: model_not_found: no such model"},
+		{"", 403, "openai: status 403: Forbidden"},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := ""
+			if strings.HasPrefix(r.URL.Path, "/v1/") {
+				body = `{"error":{"message":"no such model","code":"model_not_found"}}`
+			}
+			http.Error(w, body, tt.status)
+		}))
+		defer s.Close()
+		client := connect(t, openai.Options{BaseURL: s.URL + tt.path})
+		if _, err := client.Generate(t.Context(), "hi"); fmt.Sprint(err) != tt.want {
+			t.Errorf("%q: %v, want %s", tt.path, err, tt.want)
+		}
+		if _, err := client.Embed(t.Context(), []string{"hi"}); fmt.Sprint(err) != tt.want {
+			t.Errorf("%q: embeddings: %v, want %s", tt.path, err, tt.want)
+		}
+	}
+}

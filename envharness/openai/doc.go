@@ -18,9 +18,16 @@
 //
 // In front of the policy, package budget chooses what each request offers, within a budget of tokens:
 //
-//	chooser, err := budget.New(2000, skills, nil)
-//	...
-//	policy := client.Policy(&openai.PolicyOptions{Offer: chooser.Offer, Called: chooser.Called})
+//	newPolicy := func(slot int) (envharness.Policy, error) {
+//		chooser, err := budget.New(2000, skills, &budget.Options{Pinned: []string{"combine"}})
+//		if err != nil {
+//			return nil, err
+//		}
+//		return client.Policy(&openai.PolicyOptions{Offer: chooser.Offer, Called: chooser.Called}), nil
+//	}
+//
+// A chooser follows the episode of one policy, so each policy makes its own. Pin the tools that no task can do without, by Pinned in
+// budget's options: a model cannot call what is not offered, and the episode that needs it fails.
 //
 // Other packages take the client's methods: skill.InduceOptions{Generate: client.Generate, Embedder: embedder}, where embedder is a
 // client of a model for embeddings. Package openaitest is an endpoint for tests without a network.

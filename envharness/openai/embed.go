@@ -90,6 +90,9 @@ func (c *Client) parseVectors(body []byte, n int) ([][]float64, tokens, error) {
 	if deep(body) {
 		return fail("the answer is nested deeper than %d", maxDepth)
 	}
+	if wide(body, 2) { // the list of vectors, not the numbers in them
+		return nil, tokens{}, errWide()
+	}
 	if err := json.Unmarshal(body, &w); err != nil {
 		return nil, tokens{}, &Error{
 			Message: "the answer is not the JSON of embeddings: " + c.redact.text(err.Error()), retry: cutOff(body),

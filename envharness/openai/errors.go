@@ -13,7 +13,8 @@ import (
 var ErrCost = errors.New("openai: the limit of costs is reached")
 
 // An Error is a request that failed for good. The texts are the server's, in one line, cut to 300 bytes, and with [redacted] in place of
-// secrets; what was sent is not in them. It is an [envharness.ErrInfra].
+// secrets; what was sent is not in them. A 404 where [Options].BaseURL has no path asks, after the text, whether /v1 is missing. It is
+// an [envharness.ErrInfra].
 type Error struct {
 	Status   int    // of the answer; 0 where there was none
 	Code     string // such as "rate_limit_exceeded", empty where the server gave none

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,14 @@ func (n *names) name(tool string) {
 		name = base[:min(len(base), maxName-len(suffix))] + suffix
 	}
 	n.wire[tool], n.taken[name] = name, true
+}
+
+// leftOut tells whether a name, on the wire or not, is that of a tool that is not offered.
+func (n *names) leftOut(name string, offered []offeredTool, tools []envharness.Tool) bool {
+	return name != "" && slices.ContainsFunc(tools, func(t envharness.Tool) bool {
+		return (name == t.Name || name == n.wire[t.Name]) &&
+			!slices.ContainsFunc(offered, func(o offeredTool) bool { return o.tool.Name == t.Name })
+	})
 }
 
 // advice tells a model what it may call.

@@ -17,8 +17,9 @@ import (
 
 // Options says which model to use and how. Nothing is read from the environment.
 type Options struct {
-	// BaseURL is the address that "/chat/completions" and "/embeddings" are added to, such as "http://localhost:8000/v1"; empty means
-	// that of OpenAI. A query is sent with each request; a user and password in it are sent as basic authorization.
+	// BaseURL is the address that "/chat/completions" and "/embeddings" are added to, such as "http://localhost:8000/v1", with the path
+	// that nearly all servers have; empty means that of OpenAI. A query is sent with each request; a user and password in it are sent as
+	// basic authorization.
 	BaseURL string
 	APIKey  string // sent as a bearer token; empty means none. It is in no error, trace or log.
 	Model   string // required

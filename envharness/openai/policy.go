@@ -18,7 +18,7 @@ type PolicyOptions struct {
 	System string // the first message; empty means a short text of our own
 	// Offer chooses, before each request, what the model is offered: the tools, of those that the turn shows, and instructions that are
 	// part of this request alone. Nil means all tools and no instructions. It is called once a request, in order of the turns. Its errors
-	// end the episode as they are.
+	// end the episode as they are. A call of a tool that it left out is refused, and the model is told that the tool is not offered.
 	Offer func(ctx context.Context, t envharness.Turn) (instructions string, tools []envharness.Tool, err error)
 	// Called is told the name of each tool that is called, in the order of the turns, before the call is carried out. Nil means that nobody
 	// asks.
@@ -150,7 +150,7 @@ func (p *Policy) ask(ctx context.Context, t envharness.Turn) ([]planned, error) 
 	}
 	p.said, p.tokens = a.String(), a.used.input+a.used.output
 	if a.refusal != "" {
-		return nil, fmt.Errorf("%w: the model refuses: %s", envharness.ErrStop, cut(a.refusal, maxText))
+		return nil, fmt.Errorf("%w: the model refuses: %s", envharness.ErrStop, p.c.redact.text(a.refusal))
 	}
 	if a.finish == finishFilter {
 		return nil, fmt.Errorf("%w: the answer was withheld by a content filter", envharness.ErrStop)
@@ -170,14 +170,14 @@ func (p *Policy) ask(ctx context.Context, t envharness.Turn) ([]planned, error) 
 	}
 	plan := make([]planned, len(a.calls))
 	for i := range a.calls {
-		plan[i] = p.plan(&a.calls[i], offered)
+		plan[i] = p.plan(&a.calls[i], offered, t.Tools)
 	}
 	p.history.call(a.content, a.calls)
 	return plan, nil
 }
 
-// plan reads a call as an action, and leaves in it what a strict server takes back.
-func (p *Policy) plan(k *call, offered []offeredTool) planned {
+// plan reads a call as an action, and leaves in it what a strict server takes back. The tools are those that the turn has.
+func (p *Policy) plan(k *call, offered []offeredTool, tools []envharness.Tool) planned {
 	for _, o := range offered {
 		if o.wire == k.name {
 			args, fault := arguments(k.args)
@@ -189,7 +189,11 @@ func (p *Policy) plan(k *call, offered []offeredTool) planned {
 		}
 	}
 	args, _ := arguments(k.args)
-	fault := fmt.Sprintf("there is no tool %q: %s", cut(k.name, maxName), p.names.advice(offered))
+	what := "there is no tool %q: %s"
+	if p.names.leftOut(k.name, offered, tools) {
+		what = "the tool %q exists, but is not offered in this turn: %s"
+	}
+	fault := fmt.Sprintf(what, cut(k.name, maxName), p.names.advice(offered))
 	k.name, k.args = sanitize(k.name), string(args)
 	return planned{fault: fault}
 }

@@ -403,9 +403,57 @@ func TestOffer(t *testing.T) {
 		t.Error(cmp.Diff(want, offered))
 	}
 	bad := envharness.ErrBadAction.Error() + ": "
-	want := []string{"<nil>", bad + `there is no tool "look": call one of go`, bad + "the answer calls no tool: there are none now", "no offer"}
+	want := []string{
+		"<nil>", bad + `the tool "look" exists, but is not offered in this turn: call one of go`,
+		bad + "the answer calls no tool: there are none now", "no offer",
+	}
 	if !cmp.Equal(errs, want) || !slices.Equal(called, []string{"look"}) {
 		t.Error(cmp.Diff(want, errs), called)
+	}
+}
+
+// A tool that the turn has and Offer left out is told apart from one that there is not, by its own name and by that on the wire.
+func TestNotOffered(t *testing.T) {
+	names := []string{"go to", "go", "late one", "plain"}
+	turn := func(i int) envharness.Turn {
+		t := turn(i, "x")
+		t.Tools = nil
+		for _, n := range names {
+			t.Tools = append(t.Tools, envharness.Tool{Name: n})
+		}
+		return t
+	}
+	asked := []string{"go_to", "go", "late one", "plain", "fly", "", "go to", "go_to"}
+	s := serve(t, func(r openaitest.Request) openaitest.Reply { return calls(asked[r.Index], "{}") }, nil)
+	p := connect(t, openai.Options{BaseURL: s.BaseURL}).Policy(&openai.PolicyOptions{
+		Offer: func(_ context.Context, turn envharness.Turn) (string, []envharness.Tool, error) {
+			switch turn.Index {
+			case 0:
+				return "", turn.Tools[:2], nil
+			case 7:
+				return "", turn.Tools[1:], nil
+			}
+			return "", turn.Tools[:1], nil
+		},
+	})
+	left := func(name string, rest string) string {
+		return fmt.Sprintf("%v: the tool %q exists, but is not offered in this turn: call one of %s", envharness.ErrBadAction, name, rest)
+	}
+	none := func(name string) string {
+		return fmt.Sprintf("%v: there is no tool %q: call one of go_to", envharness.ErrBadAction, name)
+	}
+	want := []string{
+		"<nil>", left("go", "go_to"), left("late one", "go_to"), left("plain", "go_to"), none("fly"), none(""),
+		none("go to"), // it is offered, by another name
+		left("go_to", "go, late_one, plain"),
+	}
+	var got []string
+	for i := range asked {
+		_, err := p.Act(t.Context(), turn(i))
+		got = append(got, fmt.Sprint(err))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -51,6 +51,9 @@ func (c *Client) statusError(res *http.Response, body []byte) *Error {
 	if e.Message == "" {
 		e.Message = http.StatusText(res.StatusCode)
 	}
+	if res.StatusCode == http.StatusNotFound && c.noPath {
+		e.Message += " (is /v1 missing in the BaseURL?)"
+	}
 	e.Status = res.StatusCode
 	e.tooLong = e.tooLong && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusRequestEntityTooLarge)
 	// A quota that is used up comes with the status of a limit on the rate, but no waiting helps.

@@ -26,6 +26,11 @@
 // spoils are invalid and in no rate; if it spoils all of a part, the run fails. Answers of a model differ from run to run. The key is read
 // from the variable that -key-env names, and shown nowhere.
 //
+// What that costs is of the order of 1,000 requests and 2 million tokens of input with the default of -tasks, in proportion to it, and at most
+// some three times as much. One request for a single token comes before all work, so that a wrong address, key or name of a model ends the run
+// at once. A run that fails later tells on standard error which parts were finished, with their rates, and what was used. In "endpoint" of
+// -json, splits has the counts behind each rate; success_base and success_wrapped are null where no task was accepted.
+//
 // With -tools or -openapi the corpus is made of those tools, and without the desk's handbook; the policy then imitates the desk's plans
 // alone. With -docs the documents are those of the folder. With -tools, -openapi or -skills a further selection runs on those files, and
 // the selection numbers of -json are that one's. What is left out of the files is told on standard error. The same seed writes the same
@@ -80,7 +85,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	}
 	flags.StringVar(&cfg.Algorithm, "algo", "sapo", "`name` of what trains the policy, one of "+strings.Join(names, ", "))
 	flags.IntVar(&cfg.Workers, "workers", runtime.NumCPU(), "`number` of episodes and of parts of a batch worked on at once; changes the speed alone")
-	model := endpoint.Register(flags, 10, "tasks of each split that the model plays, a fifth of them rigged")
+	model := endpoint.Register(flags, 10,
+		"tasks of each split that the model plays, a fifth of them rigged (10 take some 1,000 requests and 2 million tokens of input)")
 	out := flags.String("out", "",
 		"write corpus.jsonl, documents.jsonl, skills/, environments.json, trajectories.jsonl and metrics.json to this `folder`")
 	asJSON := flags.Bool("json", false, "print one JSON object instead of the table")
@@ -93,9 +99,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, bar bool)
 	fail := func(err error) int {
 		if errors.Is(err, context.Canceled) {
 			fmt.Fprintln(stderr, "pipeline: interrupted; nothing was written")
+			cfg.Model.Account(stderr, "pipeline")
 			return 130
 		}
 		fmt.Fprintln(stderr, "pipeline:", err)
+		cfg.Model.Account(stderr, "pipeline")
 		if errors.Is(err, mainjob.ErrInput) {
 			return 2
 		}

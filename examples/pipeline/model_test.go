@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/throughline-go/throughline/envharness/openai/openaitest"
 	"github.com/throughline-go/throughline/examples/internal/endpoint/endpointtest"
 	"github.com/throughline-go/throughline/examples/internal/worlds"
@@ -25,7 +27,7 @@ func TestModelFlags(t *testing.T) {
 	}{
 		{"no model", "-model", "both or none", []string{"-endpoint", "http://127.0.0.1:1/v1"}},
 		{"no endpoint", "-endpoint", "both or none", []string{"-model", "m"}},
-		{"no such key", "-key-env", "a key that is asked for must be there",
+		{"no such key", "-key-env names PIPELINE_TEST_NONE", "a key that is asked for must be there",
 			[]string{"-endpoint", "http://127.0.0.1:1/v1", "-model", "m", "-key-env", "PIPELINE_TEST_NONE"}},
 		{"secret in the URL", "-key-env", "there is a better place",
 			[]string{"-endpoint", "http://u:" + marker + "@127.0.0.1:1/v1", "-model", "m"}},
@@ -102,6 +104,18 @@ func TestModelJSON(t *testing.T) {
 	if e := got["endpoint"]; e["model"] != "scripted" || e["tasks"] != 2.0 || e["invalid"] != 0.0 {
 		t.Errorf("endpoint %v", e)
 	}
+	splits, _ := got["endpoint"]["splits"].(map[string]any)
+	for _, split := range []string{"validation", "test", "ood"} {
+		for _, told := range []string{"without_skills", "with_skills"} {
+			of, _ := splits[split].(map[string]any)
+			if want := map[string]any{"passed": 2.0, "judged": 2.0, "invalid": 0.0}; !cmp.Equal(of[told], any(want)) {
+				t.Errorf("%s %s: %v, want %v", split, told, of[told], want)
+			}
+		}
+	}
+	if env := got["environment"]; (env["success_wrapped"] == nil) != (env["accepted"] == 0.0) {
+		t.Errorf("environment %v", env)
+	}
 	if r := got["training"]; r["success_after"] != 1.0 || r["iterations"] != 0.0 {
 		t.Errorf("training %v", r)
 	}
@@ -110,6 +124,28 @@ func TestModelJSON(t *testing.T) {
 	}
 	if !strings.Contains(stderr, "model on test: 2 of 2 done") || !strings.Contains(stderr, "model on test, skills: 2 of 2 done") {
 		t.Errorf("progress %q", stderr)
+	}
+}
+
+// A key that is refused ends the run before its work, and tells what was asked.
+func TestModelRefused(t *testing.T) {
+	code, stdout, stderr := pipeline(t, t.Context(), endpointtest.Fail(401))
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "status 401") || !strings.Contains(stderr, "used: scripted: 1 requests") ||
+		strings.Contains(stderr, "done") {
+		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
+	}
+}
+
+// A run that a limit of costs ends tells what was finished, and what it cost.
+func TestModelAccount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what comes before the model")
+	}
+	// An episode of 12 turns without a call, and some: the limit is reached while test tasks are played.
+	code, stdout, stderr := pipeline(t, t.Context(), endpointtest.Talk, "-price", "1000000,1000000", "-max-cost", "100000", "-tasks", "1")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "finished before that: model on validation 0.0 % of 1; ") ||
+		!strings.Contains(stderr, "the limit of costs is reached") || !strings.Contains(stderr, ", cost 1") {
+		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
 	}
 }
 
@@ -124,6 +160,9 @@ func TestModelFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	code, stdout, stderr = pipeline(t, ctx, func(q openaitest.Request) openaitest.Reply {
+		if endpointtest.IsPing(q) {
+			return endpointtest.Talk(q)
+		}
 		cancel()
 		return openaitest.Reply{Hang: true}
 	})

@@ -24,6 +24,10 @@
 // policies have a known rate or flaw: what it passes of -tasks training tasks of three worlds, the flaws that its episodes show, and what the gate
 // accepted for it, of the rules' candidates or, with -design, of its own. A task takes 5 episodes, and at most 68. What the server spoils is
 // played again once and is no failure of the model; a task that cannot be judged ends as infra. Another run gives other answers.
+//
+// With the default of -tasks that takes some 1,000 requests and 2 million tokens of input, in proportion to it, and at most some five times as
+// much, as where many candidates come as far as the gate. One request for a single token comes first, so that a wrong address, key or name of a model
+// ends the run at once; one that fails later tells on standard error what was finished and used.
 package main
 
 import (
@@ -74,7 +78,8 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	seeds := flag.Int("seeds", full.seeds, "`number` of seeds of training, from 1")
 	only := flag.String("only", "", "one `part` alone: gate, hostile, detectors, designers or training")
-	model := endpoint.Register(flag.CommandLine, 2, "training tasks of each world that are rigged for the model")
+	model := endpoint.Register(flag.CommandLine, 2,
+		"training tasks of each world that are rigged for the model (2 take some 1,000 requests and 2 million tokens of input, or up to 5 times that)")
 	design := flag.Bool("design", false, "let the model propose the components too, with -endpoint")
 	flag.Parse()
 	if flag.NArg() > 0 || *seeds < 1 {
@@ -110,6 +115,9 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "envrigger:", err)
+		if acting != nil {
+			acting.Account(os.Stderr, "envrigger")
+		}
 		if errors.Is(err, context.Canceled) {
 			os.Exit(130)
 		}

@@ -50,6 +50,9 @@ type rigged struct {
 
 // model rigs tasks for the model.
 func (e *evidence) model(ctx context.Context, m rigged, progress func(string)) error {
+	if err := m.Reach(ctx); err != nil {
+		return err
+	}
 	r := &modelResult{Designer: "rules"}
 	e.Model = r
 	var designer rigger.Designer // nil are the rules
@@ -86,6 +89,7 @@ func (e *evidence) model(ctx context.Context, m rigged, progress func(string)) e
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		spoilt := 0
 		for _, t := range report.Tasks {
 			row := modelTask{
 				World: name, Task: t.Task.ID, Baseline: t.Baseline.Tally, Candidates: len(t.Attempts), Outcome: t.Outcome, Reason: t.Reason,
@@ -99,8 +103,12 @@ func (e *evidence) model(ctx context.Context, m rigged, progress func(string)) e
 				}
 			}
 			r.Tasks = append(r.Tasks, row)
-			judged = judged || t.Outcome != rigger.Infra
+			if t.Outcome == rigger.Infra {
+				spoilt++
+			}
 		}
+		judged = judged || spoilt < len(report.Tasks)
+		m.Finished(name, fmt.Sprintf("%d of %d tasks changed, %d not judged", len(report.Items), len(some), spoilt))
 		r.Accepted += len(report.Items)
 		r.Rollouts, r.Turns = r.Rollouts+report.Cost.Rollouts(), r.Turns+report.Cost.Turns
 	}

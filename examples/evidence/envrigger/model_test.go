@@ -123,13 +123,22 @@ func TestModelDesigns(t *testing.T) {
 // A server that fails makes no task of the model's a failure: none can be judged, and the program says so.
 func TestModelFails(t *testing.T) {
 	code, stdout, stderr := endpointtest.Run(t, endpointtest.Fail(500), "-json", "-tasks", "1")
-	if code != 1 || !strings.Contains(stderr, "no task could be judged") || !strings.Contains(stderr, "status 500") {
+	if code != 1 || !strings.Contains(stderr, "no task could be judged") || !strings.Contains(stderr, "status 500") ||
+		!strings.Contains(stderr, "keydoor_small 0 of 1 tasks changed, 1 not judged") || !strings.Contains(stderr, "used: scripted: ") {
 		t.Errorf("exit code %d, printed %q", code, stderr)
 	}
 	for _, row := range decode(t, stdout).Tasks {
 		if row.Outcome != rigger.Infra || row.Baseline.Valid != 0 {
 			t.Errorf("%s: %+v", row.World, row)
 		}
+	}
+}
+
+// A key that is refused ends the program before its work.
+func TestModelRefused(t *testing.T) {
+	code, stdout, stderr := endpointtest.Run(t, endpointtest.Fail(403), "-json")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "status 403") || !strings.Contains(stderr, "used: scripted: 1 requests") {
+		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
 	}
 }
 

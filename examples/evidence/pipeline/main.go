@@ -12,7 +12,9 @@
 //
 // With -endpoint and -model a model behind an OpenAI-compatible server acts in place of the policy, as examples/pipeline has it, with one seed
 // unless -seeds says more. Nothing is trained then and nothing is run twice, and the output is another: success without and with the
-// selected skills, and on what the rigger accepted for this model, of -tasks tasks each, and what was used.
+// selected skills, and on what the rigger accepted for this model, of -tasks tasks each, and what was used. A seed takes some 1,000 requests and
+// 2 million tokens of input with the default of -tasks. One request for a single token comes first, so that a wrong address, key or name of a
+// model ends the run at once; one that fails later tells on standard error what was finished and used.
 package main
 
 import (
@@ -67,7 +69,8 @@ func main() {
 	seeds := flag.Int("seeds", 10, "number of `seeds`, from 1")
 	quick := flag.Bool("quick", false, "seed 1 alone, which is run twice, about 50 s on two cores")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
-	acting := endpoint.Register(flag.CommandLine, 10, "tasks of each split that the model plays, a fifth of them rigged")
+	acting := endpoint.Register(flag.CommandLine, 10, "tasks of each split that the model plays, a fifth of them rigged "+
+		"(10 take some 1,000 requests and 2 million tokens of input, for each seed)")
 	flag.Parse()
 	if *seeds < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "pipeline: -seeds must be at least 1, and there are no arguments")
@@ -92,6 +95,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pipeline:", err)
+		model.Account(os.Stderr, "pipeline")
 		if errors.Is(err, context.Canceled) {
 			os.Exit(130)
 		}
@@ -112,7 +116,7 @@ func run(ctx context.Context, seeds int) (*evidence, error) {
 			return nil, err
 		}
 		row := seedRow{seed, r.Report.Training.SuccessBefore, r.WarmStart, r.Report.Training.SuccessAfter,
-			r.NoSkills, r.Curve[0].Validation, r.Report.Environment.SuccessWrapped, r.Wrapped}
+			r.NoSkills, r.Curve[0].Validation, *r.Report.Environment.SuccessWrapped, r.Wrapped}
 		if row.SuccessAfter > row.SuccessBefore {
 			e.Improved++
 		}

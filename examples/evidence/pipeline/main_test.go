@@ -49,6 +49,10 @@ func TestModelFails(t *testing.T) {
 	if code, stdout, stderr := endpointtest.Run(t, endpointtest.Talk, "-at-once", "0"); code != 2 || stdout != "" || !strings.Contains(stderr, "-at-once") {
 		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
 	}
+	code, stdout, stderr := endpointtest.Run(t, endpointtest.Fail(401))
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "status 401") || !strings.Contains(stderr, "used: scripted: 1 requests") {
+		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
+	}
 	if testing.Short() {
 		t.Skip("main jobs up to the model")
 	}

@@ -38,6 +38,7 @@ func runModel(ctx context.Context, m *endpoint.Model, seeds int) (*modelEvidence
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
+		m.Finished("all of seed", seed)
 		did, env, used := r.Model, r.Report.Environment, r.Report.Endpoint
 		e.Seeds = append(e.Seeds, modelRow{seed, did.Validation, did.Test, did.OOD, env.Tasks, env.Accepted, did.Accepted})
 		e.Endpoint = mainjob.Endpoint{

@@ -23,7 +23,9 @@
 // each, and at most 0.55 of the parameters and optimiser state. Measure on an idle machine.
 //
 // With -endpoint and -model a model behind an OpenAI-compatible server plays -tasks validation tasks of each world before, as a line to compare
-// with. It is no method: it is not trained, as there are no weights behind an endpoint, and nothing of it is kept in the file of -out.
+// with. It is no method: it is not trained, as there are no weights behind an endpoint, and nothing of it is kept in the file of -out. That takes
+// up to 360 requests and some 600,000 tokens of input with the default of -tasks. One request for a single token comes first, so that a wrong
+// address, key or name of a model ends the run at once; one that fails later tells on standard error what the model had finished and used.
 //
 // results.json is what all of that gave, as "go run ./examples/evidence/training -seeds 3 -speed -out results.json" writes it, in less than two
 // hours on two cores.
@@ -113,7 +115,8 @@ func main() {
 	jobs := flag.Int("jobs", runtime.NumCPU(), "`number` of runs at once")
 	out := flag.String("out", "", "JSON `file` of finished runs: read if it is there, and written after each run")
 	speed := flag.Bool("speed", false, "also measure an iteration of sapo and of ppo, on an otherwise idle machine")
-	acting := endpoint.Register(flag.CommandLine, 10, "validation tasks of each world that the model plays")
+	acting := endpoint.Register(flag.CommandLine, 10,
+		"validation tasks of each world that the model plays (10 take up to 360 requests and some 600,000 tokens of input)")
 	flag.Parse()
 	if flag.NArg() > 0 || *seeds < 1 || *jobs < 1 {
 		fmt.Fprintln(os.Stderr, "training: want no arguments, and at least one seed and one job")
@@ -143,6 +146,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "training:", err)
+		model.Account(os.Stderr, "training")
 		if errors.Is(err, context.Canceled) {
 			os.Exit(130)
 		}

@@ -27,6 +27,9 @@ func refer(ctx context.Context, m *endpoint.Model, s settings) (*reference, erro
 	if m == nil {
 		return nil, nil
 	}
+	if err := m.Reach(ctx); err != nil {
+		return nil, err
+	}
 	r := &reference{}
 	for _, setting := range s.Worlds {
 		w, err := worlds.Find(setting.Name)
@@ -45,6 +48,7 @@ func refer(ctx context.Context, m *endpoint.Model, s settings) (*reference, erro
 		if err := t.Err(); err != nil {
 			return nil, fmt.Errorf("%s: %w", w.Name, err)
 		}
+		m.Finished(w.Name, t)
 		r.Worlds = append(r.Worlds, worldReference{w.Name, t})
 	}
 	r.Endpoint = m.Usage()

@@ -61,6 +61,22 @@ func TestReferenceFails(t *testing.T) {
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "could be judged") || !strings.Contains(stderr, "status 500") {
 		t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
 	}
+	for _, tt := range []struct {
+		script endpointtest.Script
+		want   []string
+	}{
+		{endpointtest.Fail(401), []string{"status 401", "finished before that: nothing", "used: scripted: 1 requests"}},
+		{endpointtest.FailAfter(13, 401, endpointtest.Talk), []string{ // of one for the start and 12 for a whole episode
+			"tooldesk_small: none of 1 episodes", "finished before that: keydoor_small 0.0 % of 1\n", "used: scripted: 14 requests",
+		}},
+	} {
+		code, stdout, stderr := endpointtest.Run(t, tt.script, "-quick", "-tasks", "1")
+		for _, want := range tt.want {
+			if code != 1 || stdout != "" || !strings.Contains(stderr, want) {
+				t.Errorf("exit code %d, printed %q and %q, want %q", code, stdout, stderr, want)
+			}
+		}
+	}
 	if code, _, stderr := endpointtest.Run(t, endpointtest.Talk, "-quick", "-tasks", "0"); code != 2 || !strings.Contains(stderr, "-tasks") {
 		t.Errorf("exit code %d, printed %q", code, stderr)
 	}

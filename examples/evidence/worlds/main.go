@@ -24,7 +24,10 @@
 //	                  all of ood in the discounting chains, where the bonus is then on the last chain.)
 //	shown             the longest episode, the longest text in words and the longest list of actions that oracle and random policy saw
 //	model             with -endpoint, the pass rate of that model on -tasks test tasks of each world but the chains, or of those that -worlds names.
-//	                  Episodes that its server spoilt are invalid and not in the rate. Nothing is claimed but that some of a world can be judged
+//	                  Episodes that its server spoilt are invalid and not in the rate. Nothing is claimed of it. By default that takes
+//	                  some 1,000 requests and 3 million tokens of input, in proportion to -tasks. One request for a single token comes
+//	                  before all work, so that a wrong address, key or name of a model ends the run at once; so does a world none of whose
+//	                  episodes can be judged. What was finished and used until then is told on standard error
 //	speed             steps a second of the bare environment under random admissible actions on one goroutine, its allocations, the cost of
 //	                  a reset, in the fastest of five spells; this differs between machines and runs, and fails nothing
 //
@@ -86,7 +89,8 @@ func main() {
 	quick := flag.Bool("quick", false, "play fewer tasks and episodes")
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	data := flag.String("data", os.Getenv("THROUGHLINE_DATA"), "`folder` of public data; empty skips what needs it")
-	model := endpoint.Register(flag.CommandLine, 5, "test tasks of each world that the model plays")
+	model := endpoint.Register(flag.CommandLine, 5,
+		"test tasks of each world that the model plays (5 take some 1,000 requests and 3 million tokens of input)")
 	names := flag.String("worlds", "", "`names` of the worlds that the model plays, separated by commas, with -endpoint; empty means all but the chains")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -111,7 +115,13 @@ func main() {
 		effort = quickly
 	}
 	effort.model = player
-	e, err := run(ctx, worlds.All(), effort, *data, progress)
+	if player != nil {
+		err = player.Reach(ctx)
+	}
+	var e *evidence
+	if err == nil {
+		e, err = run(ctx, worlds.All(), effort, *data, progress)
+	}
 	if err == nil {
 		err = e.write(os.Stdout, *asJSON)
 	}
@@ -120,6 +130,9 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "worlds:", err)
+		if player != nil {
+			player.Account(os.Stderr, "worlds")
+		}
 		if errors.Is(err, context.Canceled) {
 			os.Exit(130)
 		}

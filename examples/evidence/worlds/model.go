@@ -44,8 +44,8 @@ func choose(m *endpoint.Model, names string) (*acting, error) {
 	return a, nil
 }
 
-// act lets the model play test tasks, if it plays the world at all.
-func (e *evidence) act(ctx context.Context, w worlds.World, a *acting, test []envharness.Task, r *worldResult) error {
+// act lets the model play test tasks, if it plays the world at all. That none of them can be judged is an error.
+func (a *acting) act(ctx context.Context, w worlds.World, test []envharness.Task, r *worldResult) error {
 	if a == nil || !slices.Contains(a.worlds, w.Name) {
 		return nil
 	}
@@ -53,10 +53,12 @@ func (e *evidence) act(ctx context.Context, w worlds.World, a *acting, test []en
 	if err != nil {
 		return err
 	}
-	r.Model = new(endpoint.Count(traces))
-	if err := r.Model.Err(); err != nil {
-		e.Failures = append(e.Failures, fmt.Sprintf("%s: %v", w.Name, err))
+	got := endpoint.Count(traces)
+	if got.Err() != nil { // nor could any of another world, most likely
+		return fmt.Errorf("not judged: none of %d episodes; the first: %s", got.Invalid, got.Cause)
 	}
+	a.Finished(w.Name, got)
+	r.Model = &got
 	return nil
 }
 

@@ -94,6 +94,9 @@ func (e *evidence) measure(ctx context.Context, w worlds.World, s effort) (*worl
 	if err != nil {
 		return nil, err
 	}
+	if err := s.model.act(ctx, w, splits["test"], r); err != nil { // first, as it may fail soon
+		return nil, err
+	}
 	if err := e.overlap(ctx, w, s, splits, r); err != nil {
 		return nil, err
 	}
@@ -102,9 +105,6 @@ func (e *evidence) measure(ctx context.Context, w worlds.World, s effort) (*worl
 		return nil, err
 	}
 	if err := e.null(ctx, w, s, slices.Concat(splits["validation"], splits["test"], splits["ood"]), saw, r); err != nil {
-		return nil, err
-	}
-	if err := e.act(ctx, w, s.model, splits["test"], r); err != nil {
 		return nil, err
 	}
 	r.Shown = saw.sizes

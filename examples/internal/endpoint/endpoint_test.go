@@ -1,6 +1,8 @@
 package endpoint_test
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"io"
 	"strings"
@@ -54,6 +56,8 @@ func TestOpen(t *testing.T) {
 		{"broken", "-endpoint", "not a URL", []string{"-endpoint", "http://" + marker + ":x y", "-model", "m"}},
 		{"user", "-key-env", "process lists show flags", []string{"-endpoint", "http://me:" + marker + "@127.0.0.1/v1", "-model", "m"}},
 		{"no such variable", "-key-env", "a key that is given by mistake is not told", []string{"-endpoint", url, "-model", "m", "-key-env", marker}},
+		{"a name", "names MODEL_KEY_2, an", "what is surely no key is told",
+			[]string{"-endpoint", url, "-model", "m", "-key-env", "MODEL_KEY_2"}},
 		{"unencrypted", "-allow-http", "a key would be read on the way",
 			[]string{"-endpoint", "http://example.com/v1", "-model", "m", "-key-env", "MODEL_KEY"}},
 		{"unencrypted, on demand", "", "as in a network of one's own",
@@ -83,6 +87,116 @@ func TestOpen(t *testing.T) {
 				t.Errorf("got %v, %v, want an error that names %s: %s", m, err, tt.want, tt.reason)
 			}
 		})
+	}
+}
+
+// Only what cannot be a key is told as the name of a variable.
+func TestNamedVariable(t *testing.T) {
+	for text, told := range map[string]bool{
+		"OPENAI_API_KEY": true, "KEY": true, "_KEY2": true,
+		"openai_api_key": false, "AKIAIOSFODNN7EXAMPLE": false, "GSK_4F09A2C81B": false, "2KEY": false, "MY-KEY": false, "SCHLÜSSEL": false,
+		strings.Repeat("KEY_", 17): false,
+	} {
+		_, err := open(t, "-endpoint", "http://127.0.0.1:1/v1", "-model", "m", "-key-env", text)
+		if err == nil || strings.Contains(err.Error(), text+",") != told || !told && strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want it told: %v", text, err, told)
+		}
+	}
+}
+
+// What no further attempt would mend is an error at once, after a single request; what may pass is none.
+func TestReach(t *testing.T) {
+	limited := func(status int) endpointtest.Script {
+		return func(q openaitest.Request) openaitest.Reply {
+			if strings.Contains(string(q.Body), "max_tokens") {
+				return endpointtest.Fail(status)(q)
+			}
+			return endpointtest.Talk(q)
+		}
+	}
+	noMoney := func(openaitest.Request) openaitest.Reply {
+		return openaitest.Reply{Status: 429, Error: openaitest.Error{Code: "insufficient_quota"}}
+	}
+	nonsense := func(openaitest.Request) openaitest.Reply { return openaitest.Reply{Raw: []byte("<html>")} }
+	for _, tt := range []struct {
+		name, want, reason string
+		script             endpointtest.Script
+		requests           int
+	}{
+		{"answered", "", "there is a model", endpointtest.Talk, 1},
+		{"cut off", "", "as is meant", func(openaitest.Request) openaitest.Reply { return openaitest.Reply{Text: "p", Finish: "length"} }, 1},
+		{"no key", "-key-env", "it stays so", endpointtest.Fail(401), 1},
+		{"not this key", "-key-env", "it stays so", endpointtest.Fail(403), 1},
+		{"not found", "/v1", "it stays so", endpointtest.Fail(404), 1},
+		{"no such method", "status 405", "it stays so", endpointtest.Fail(405), 1},
+		{"not paid for", "insufficient_quota", "it stays so", noMoney, 1},
+		{"too many requests", "", "it may pass", endpointtest.Fail(429), 1},
+		{"failure", "", "it may pass", endpointtest.Fail(500), 1},
+		{"busy", "", "it may pass", endpointtest.Fail(503), 1},
+		{"no limit taken", "", "one token is too few for some models", limited(400), 2},
+		{"bad request", "status 400", "no request is taken", endpointtest.Fail(400), 2},
+		{"nonsense", "the model does not answer", "it is another server", nonsense, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.reason == "" {
+				t.Fatal("no reason")
+			}
+			m, err := open(t, "-endpoint", endpointtest.Serve(t, tt.script), "-model", "scripted", "-key-env", "MODEL_KEY", "-price", "1,1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = m.Reach(t.Context())
+			if (err != nil) != (tt.want != "") || err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), marker)) {
+				t.Errorf("got %v, want %q: %s", err, tt.want, tt.reason)
+			}
+			u := m.Usage()
+			if u.Requests != tt.requests || u.Retries != 0 || u.Tokens != u.Input+u.Output || *u.Cost != float64(u.Tokens)/1e6 {
+				t.Errorf("used %+v, want %d requests and no further attempts", u, tt.requests)
+			}
+		})
+	}
+	m, err := open(t, "-endpoint", "http://127.0.0.1:1/v1", "-model", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Reach(t.Context()); err == nil || m.Usage().Requests != 1 {
+		t.Errorf("nobody is there: %v after %d requests", err, m.Usage().Requests)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Reach(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if err := (*endpoint.Model)(nil).Reach(ctx); err != nil {
+		t.Errorf("without a model: %v", err)
+	}
+}
+
+// What is told of a run that failed has its parts and what they cost; where nothing was asked for there is nothing to tell.
+func TestAccount(t *testing.T) {
+	m, err := open(t, "-endpoint", endpointtest.Serve(t, endpointtest.Talk), "-model", "scripted", "-price", "1000000,1000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	m.Account(&b, "test")
+	(*endpoint.Model)(nil).Account(&b, "test")
+	if b.Len() > 0 {
+		t.Errorf("without a request %q", &b)
+	}
+	if err := m.Reach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.Account(&b, "test")
+	m.Finished("first", endpoint.Tally{Played: 2, Passed: 1, Rate: 0.5})
+	m.Finished("second", 3)
+	m.Account(&b, "test")
+	if m.Usage().Tokens == 0 {
+		t.Error("the first request costs nothing")
+	}
+	used := "test: used: " + m.Usage().String() + "\n"
+	if want := "test: finished before that: nothing\n" + used + "test: finished before that: first 50.0 % of 2; second 3\n" + used; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
 

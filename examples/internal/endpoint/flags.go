@@ -39,7 +39,7 @@ func Register(set *flag.FlagSet, tasks int, of string) *Flags {
 	set.BoolVar(&f.stream, "stream", false, "ask for answers in pieces, with -endpoint")
 	set.IntVar(&f.retries, "retries", 4, "`number` of further attempts where a request fails, with -endpoint")
 	set.StringVar(&f.price, "price", "", "what a million tokens of input and of output cost, as `IN,OUT`, with -endpoint; empty tells no cost")
-	set.Float64Var(&f.maxCost, "max-cost", 0, "once it has cost as `much`, ask for nothing more: what is left is invalid, with -price; 0 sets no limit")
+	set.Float64Var(&f.maxCost, "max-cost", 0, "ask for nothing more once the cost is this `amount`, with -price: what is left is invalid; 0 sets no limit")
 	if tasks > 0 {
 		set.IntVar(&f.tasks, "tasks", tasks, "`number` of "+of+", with -endpoint: each takes time and money")
 		set.IntVar(&f.atOnce, "at-once", 4, "`number` of episodes that the model plays at once, with -endpoint")
@@ -89,8 +89,12 @@ func (f *Flags) Open(getenv func(string) string) (*Model, error) {
 	}
 	key := ""
 	if f.keyEnv != "" {
-		if key = getenv(f.keyEnv); key == "" { // the name is not told, as it may be a key given by mistake
-			return nil, errors.New("-key-env names an environment variable that is absent or empty")
+		if key = getenv(f.keyEnv); key == "" {
+			named := "an environment variable"
+			if isName(f.keyEnv) {
+				named = f.keyEnv + ", an environment variable"
+			}
+			return nil, fmt.Errorf("-key-env names %s that is absent or empty", named)
 		}
 	}
 	o := openai.Options{
@@ -107,7 +111,12 @@ func (f *Flags) Open(getenv func(string) string) (*Model, error) {
 			return nil, errors.New("-endpoint is another machine without https, to which a key or a query is not sent but with -allow-http")
 		}
 	}
-	return &Model{Name: f.name, Tasks: f.tasks, AtOnce: f.atOnce, client: client, priced: f.price != ""}, nil
+	o.Retries, o.MaxTokens, o.MaxCost = new(0), 1, 0 // checked already, but for these
+	short, err := openai.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("-endpoint: %w", err)
+	}
+	return &Model{Name: f.name, Tasks: f.tasks, AtOnce: f.atOnce, client: client, short: short, priced: f.price != ""}, nil
 }
 
 // mostRetries is enough to wait a few minutes.
@@ -123,6 +132,29 @@ func checkURL(text string) error {
 		return errors.New("-endpoint is a URL with a user; what is secret belongs into the variable that -key-env names")
 	}
 	return nil
+}
+
+// isName says whether a text is surely the name of a variable, and so may be told, and not a key that was given by mistake: words of upper
+// case, of at most 16 letters and 2 digits each, where keys are long or full of digits.
+func isName(text string) bool {
+	if len(text) > 64 || text[0] >= '0' && text[0] <= '9' {
+		return false
+	}
+	for word := range strings.SplitSeq(text, "_") {
+		digits := 0
+		for _, r := range word {
+			switch {
+			case r >= '0' && r <= '9':
+				digits++
+			case r < 'A' || r > 'Z':
+				return false
+			}
+		}
+		if len(word) > 16 || digits > 2 {
+			return false
+		}
+	}
+	return true
 }
 
 // parsePrice reads two numbers. What the server has in its cache costs as much as other input, which errs high.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/throughline-go/throughline/envharness"
@@ -18,7 +19,11 @@ type Model struct {
 	AtOnce int // episodes at once, at least 1
 
 	client *openai.Client
+	short  *openai.Client // of the same model, for one token in one attempt
 	priced bool
+
+	mu       sync.Mutex
+	finished []string
 }
 
 // Usage is what the model has used so far.
@@ -35,10 +40,14 @@ type Usage struct {
 
 // Usage returns what the model has used so far.
 func (m *Model) Usage() Usage {
-	u := m.client.Usage()
-	out := Usage{m.Name, u.Requests, u.Retries, u.Input + u.Output, u.Input, u.Cached, u.Output, nil}
+	u, first := m.client.Usage(), m.short.Usage()
+	out := Usage{
+		Model: m.Name, Requests: u.Requests + first.Requests, Retries: u.Retries + first.Retries,
+		Input: u.Input + first.Input, Cached: u.Cached + first.Cached, Output: u.Output + first.Output,
+	}
+	out.Tokens = out.Input + out.Output
 	if m.priced {
-		out.Cost = &u.Cost
+		out.Cost = new(u.Cost + first.Cost)
 	}
 	return out
 }

@@ -64,10 +64,12 @@ func (l *learner) rig(ctx context.Context, tasks []envharness.Task) error {
 		env.Candidates += len(t.Attempts)
 	}
 	env.Rollouts = j.result.Rigged.Cost.Rollouts()
-	if env.SuccessBase, err = l.onAccepted(ctx, "play accepted", false); err != nil {
+	base, err := l.onAccepted(ctx, "play accepted", false)
+	if err != nil {
 		return err
 	}
-	env.SuccessWrapped, err = l.onAccepted(ctx, "play accepted", true)
+	wrapped, err := l.onAccepted(ctx, "play accepted", true)
+	env.SuccessBase, env.SuccessWrapped = &base, &wrapped
 	return err
 }
 

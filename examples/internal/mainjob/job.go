@@ -72,12 +72,14 @@ type Report struct {
 		Guarantee  float64 `json:"guarantee"` // smallest proven factor of all selections that are not empty
 	} `json:"selection"`
 	Environment struct {
-		Tasks          int     `json:"tasks"`           // training tasks that were rigged
-		Candidates     int     `json:"candidates"`      // that were written for them
-		Accepted       int     `json:"accepted"`        // tasks with components that passed the gate
-		Rollouts       int     `json:"rollouts"`        // of the policy, that this took
-		SuccessBase    float64 `json:"success_base"`    // warm-started policy, accepted tasks as they were
-		SuccessWrapped float64 `json:"success_wrapped"` // the same policy and tasks behind the components
+		Tasks      int `json:"tasks"`      // training tasks that were rigged
+		Candidates int `json:"candidates"` // that were written for them
+		Accepted   int `json:"accepted"`   // tasks with components that passed the gate
+		Rollouts   int `json:"rollouts"`   // of the policy, that this took
+		// SuccessBase is that of the warm-started policy on accepted tasks as they were, and SuccessWrapped that of the same policy on
+		// these tasks behind their components. With a model behind an endpoint they are nil where no task was accepted.
+		SuccessBase    *float64 `json:"success_base"`
+		SuccessWrapped *float64 `json:"success_wrapped"`
 	} `json:"environment"`
 	Training struct {
 		SuccessBefore float64 `json:"success_before"` // untrained policy, test tasks, unmodified environment
@@ -155,7 +157,7 @@ var (
 		evalEvery: 4, episodes: 128, eval: 233, queries: 40}
 )
 
-// Run does the main job. Nothing is written.
+// Run does the main job. Nothing is written. A model that does not answer at all is an error before the work begins.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Quick {
 		return start(ctx, cfg, quickSize)
@@ -190,7 +192,7 @@ func start(ctx context.Context, cfg Config, effort size) (*Result, error) {
 	if j.Model != nil {
 		act, j.prompts = j.modelled, make(map[string]string)
 	}
-	for _, stage := range []func(context.Context) error{j.readInput, j.corpus, j.induce, j.selection, act} {
+	for _, stage := range []func(context.Context) error{j.readInput, j.Model.Reach, j.corpus, j.induce, j.selection, act} {
 		if err := stage(ctx); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,24 @@ type Endpoint struct {
 	Episodes int    `json:"episodes"`        // played, those of the rigger too
 	Invalid  int    `json:"invalid"`         // spoilt by infrastructure, but for those of the rigger; no rate counts them
 	Cause    string `json:"cause,omitempty"` // of the first invalid one
+	// Splits has what was evaluated: validation, test and ood.
+	Splits map[string]Split `json:"splits,omitempty"`
 }
+
+// A Split is how the episodes on one split ended, without the selected skills and with them.
+type Split struct {
+	Without Score `json:"without_skills"`
+	With    Score `json:"with_skills"`
+}
+
+// A Score is how episodes ended. The invalid ones are not among those that were judged.
+type Score struct {
+	Passed  int `json:"passed"`
+	Judged  int `json:"judged"`
+	Invalid int `json:"invalid"`
+}
+
+func score(t endpoint.Tally) Score { return Score{t.Passed, t.Played, t.Invalid} }
 
 // add counts episodes.
 func (e *Endpoint) add(t endpoint.Tally) {
@@ -44,6 +61,7 @@ func (e *Endpoint) String() string {
 // with them; accepted tasks are played with them, as they were and behind their components.
 type Modelled struct {
 	Validation, Test, OOD, Accepted [2]endpoint.Tally
+	Recorded                        endpoint.Tally
 	Credit                          string // method of the recorded episodes' credit
 	Turns, Credited                 int    // of these episodes, with a vote, and those of them whose credit is not 0
 }
@@ -68,12 +86,12 @@ func (j *job) modelled(ctx context.Context) error {
 	tasks = tasks[:min(some, len(tasks))]
 
 	m, r := &Modelled{}, &j.result.Report
-	j.result.Model, r.Endpoint, j.result.Curve = m, &Endpoint{Tasks: n}, []Point{}
+	j.result.Model, r.Endpoint, j.result.Curve = m, &Endpoint{Tasks: n, Splits: make(map[string]Split)}, []Point{}
 	for _, on := range []struct {
-		split string
-		tasks []envharness.Task
-		got   *[2]endpoint.Tally
-	}{{"validation", validation, &m.Validation}, {"test", test, &m.Test}, {"new family", ood, &m.OOD}} {
+		key, split string
+		tasks      []envharness.Task
+		got        *[2]endpoint.Tally
+	}{{"validation", "validation", validation, &m.Validation}, {"test", "test", test, &m.Test}, {"ood", "new family", ood, &m.OOD}} {
 		for i, told := range []func(envharness.Task) string{nil, j.told} {
 			stage := "model on " + on.split
 			if told != nil {
@@ -87,7 +105,9 @@ func (j *job) modelled(ctx context.Context) error {
 			if err := on.got[i].Err(); err != nil { // a rate of 0 would be wrong
 				return fmt.Errorf("%s: %w", stage, err)
 			}
+			j.Model.Finished(stage, on.got[i])
 		}
+		r.Endpoint.Splits[on.key] = Split{Without: score(on.got[0]), With: score(on.got[1])}
 	}
 	if err := j.rigModel(ctx, tasks); err != nil {
 		return err
@@ -99,7 +119,9 @@ func (j *job) modelled(ctx context.Context) error {
 		return err
 	}
 	r.Training.SuccessBefore, r.Training.SuccessAfter = m.Test[0].Rate, m.Test[1].Rate
-	r.Environment.SuccessBase, r.Environment.SuccessWrapped = m.Accepted[0].Rate, m.Accepted[1].Rate
+	if r.Environment.Accepted > 0 {
+		r.Environment.SuccessBase, r.Environment.SuccessWrapped = &m.Accepted[0].Rate, &m.Accepted[1].Rate
+	}
 	r.Endpoint.Usage = j.Model.Usage()
 
 	env := r.Environment
@@ -114,8 +136,12 @@ func (j *job) modelled(ctx context.Context) error {
 	if env.Accepted > 0 {
 		row("", "play them as they were, and behind their components", on(env.Accepted, "accepted tasks"), m.Accepted)
 	}
-	j.row("training", fmt.Sprintf("not trained: there are no weights behind an endpoint; %s credit of %d recorded episodes", m.Credit,
-		len(j.result.Trajectories)), "turns, with credit other than 0", fmt.Sprint(m.Turns), fmt.Sprint(m.Credited))
+	j.row("training", fmt.Sprintf("not trained: there are no weights behind an endpoint; record %d episodes of rigged tasks as they were",
+		len(j.result.Trajectories)), "success on these", "-", m.Recorded.String())
+	if m.Recorded.Passed > 0 { // else calls that were refused are all that tells the episodes apart
+		j.row("", fmt.Sprintf("give their turns %s credit, for what differs within a group; refused calls cost", m.Credit),
+			"turns with credit other than 0", "-", fmt.Sprintf("%d of %d", m.Credited, m.Turns))
+	}
 	row("evaluation", "play test tasks, environment unmodified: without and with skills", on(len(test), "test tasks"), m.Test)
 	row("", "play a held-out family likewise: two requests at once", on(len(ood), "such tasks"), m.OOD)
 	j.row("", "for comparison: the best policy that knows nothing, and the oracle", on(len(test), "test tasks"),
@@ -169,6 +195,7 @@ func (j *job) rigModel(ctx context.Context, tasks []envharness.Task) error {
 	if !slices.ContainsFunc(rigged.Tasks, func(t rigger.TaskReport) bool { return t.Outcome != rigger.Infra }) {
 		return fmt.Errorf("rig tasks: none of %d could be judged; the first: %s", len(tasks), rigged.Tasks[0].Reason)
 	}
+	j.Model.Finished("rig tasks", fmt.Sprintf("%d of %d accepted", len(rigged.Items), len(tasks)))
 	var played [2][]envharness.Trace
 	for _, it := range rigged.Items {
 		stack, err := it.Components(nil)
@@ -190,6 +217,7 @@ func (j *job) rigModel(ctx context.Context, tasks []envharness.Task) error {
 			return fmt.Errorf("play accepted: %w", err)
 		}
 		j.result.Model.Accepted[i] = t
+		j.Model.Finished([...]string{"accepted tasks as they were", "accepted tasks behind components"}[i], t)
 	}
 	return nil
 }
@@ -223,13 +251,14 @@ func (j *job) recordModel(ctx context.Context, tasks []envharness.Task) error {
 	if err := got.Err(); err != nil {
 		return fmt.Errorf("record model: %w", err)
 	}
+	j.Model.Finished("record model", got)
 	j.result.Trajectories = rollout.Trajectories(episodes)
 	credit, err := method.Credit(nil, j.result.Trajectories)
 	if err != nil {
 		return fmt.Errorf("%s credit: %w", method.Name, err)
 	}
 	m := j.result.Model
-	m.Credit = method.Name
+	m.Credit, m.Recorded = method.Name, got
 	for i, votes := range credit.Vote {
 		if !votes {
 			continue

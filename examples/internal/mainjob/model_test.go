@@ -197,6 +197,66 @@ func TestModelFailsLater(t *testing.T) {
 	}
 }
 
+// What nobody could measure is null, the counts behind a rate are there, and no row of the table shows credit where nothing was passed.
+func TestModelNothingAccepted(t *testing.T) {
+	knows := oracle(t)
+	var episodes atomic.Int32
+	for _, tt := range []struct {
+		name   string
+		script endpointtest.Script
+		credit bool
+	}{
+		{"in band", func(q openaitest.Request) openaitest.Reply { // so that nothing is changed
+			if len(q.Messages) == 2 && episodes.Add(1)%2 == 0 {
+				return openaitest.Reply{Refusal: "Not today."}
+			}
+			return knows.Answer(q)
+		}, true},
+		{"talker", endpointtest.Talk, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j, err := small(t, model(t, tt.script, "-at-once", "1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := j.result.Report.Environment
+			if env.Accepted > 0 || env.SuccessBase != nil || env.SuccessWrapped != nil {
+				t.Errorf("environment %+v", env)
+			}
+			for _, split := range []string{"validation", "test", "ood"} {
+				got := j.result.Report.Endpoint.Splits[split]
+				if got.Without.Judged != 5 || got.With.Judged != 5 || (got.With.Passed > 0) != tt.credit || got.With.Invalid != 0 {
+					t.Errorf("%s: %+v", split, got)
+				}
+			}
+			var table, account bytes.Buffer
+			if err := j.result.Table(&table); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(table.String(), "turns with credit other than 0") != tt.credit {
+				t.Errorf("of the credit\n%s", &table)
+			}
+			j.Model.Account(&account, "test")
+			for _, want := range []string{"test: finished before that: model on validation ", "; record model ", "test: used: scripted: "} {
+				if !strings.Contains(account.String(), want) {
+					t.Errorf("want %q in %s", want, &account)
+				}
+			}
+		})
+	}
+}
+
+// A model that does not answer at all ends the run before the corpus is built.
+func TestModelUnreachable(t *testing.T) {
+	stages := 0
+	_, err := start(t.Context(), Config{
+		Seed: 3, Workers: 2, Model: model(t, endpointtest.Fail(404)), Progress: func(string, int, int) { stages++ },
+	}, tiny)
+	if err == nil || !strings.Contains(err.Error(), "status 404") || !strings.Contains(err.Error(), "/v1") || stages > 0 {
+		t.Errorf("got %v after %d steps", err, stages)
+	}
+}
+
 // An interrupt ends the run while the model is asked.
 func TestModelInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

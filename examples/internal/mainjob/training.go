@@ -191,10 +191,10 @@ func (j *job) training(ctx context.Context) error {
 		percent(j.result.Curve[0].Validation))
 	j.row("environment", fmt.Sprintf("rig %d training tasks for this policy; the verifier stays", env.Tasks), "candidates, accepted",
 		fmt.Sprint(env.Candidates), fmt.Sprint(env.Accepted))
-	j.row("", "play them as they were, and behind their components", accepted, percent(env.SuccessBase), percent(env.SuccessWrapped))
+	j.row("", "play them as they were, and behind their components", accepted, percent(*env.SuccessBase), percent(*env.SuccessWrapped))
 	j.row("training", fmt.Sprintf("%d iterations of %s, %.0f %% of it on accepted tasks; play these", r.Training.Iterations, j.algorithm.Name,
 		100*share),
-		accepted, percent(env.SuccessWrapped), percent(j.result.Wrapped))
+		accepted, percent(*env.SuccessWrapped), percent(j.result.Wrapped))
 	j.row("evaluation", "play test tasks, environment unmodified: warm start and trained", onTest,
 		percent(j.result.WarmStart), percent(r.Training.SuccessAfter))
 	j.row("", "play a held-out family: two requests at once", fmt.Sprintf("success on %d such tasks", len(ood)), percent(warmOOD), percent(trainedOOD))

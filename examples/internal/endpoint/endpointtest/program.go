@@ -34,14 +34,17 @@ func Run(t *testing.T, script Script, args ...string) (code int, stdout, stderr 
 	return run(t, command(t, script, args), nil)
 }
 
-// Interrupt runs the program and interrupts it when it asks the model for the first time, which does not answer then.
+// Interrupt runs the program and interrupts it when it asks the model for a call for the first time, which does not answer then.
 func Interrupt(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be interrupted by another one there")
 	}
 	asked := make(chan struct{}, 1)
-	cmd := command(t, func(openaitest.Request) openaitest.Reply {
+	cmd := command(t, func(q openaitest.Request) openaitest.Reply {
+		if IsPing(q) {
+			return Talk(q)
+		}
 		select {
 		case asked <- struct{}{}:
 		default: // by an episode that is played at the same time

@@ -2,6 +2,7 @@
 package endpointtest
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/throughline-go/throughline/envharness/openai/openaitest"
@@ -32,6 +33,20 @@ func Fail(status int) Script {
 	return func(q openaitest.Request) openaitest.Reply {
 		said := "no luck with " + q.Header.Get("Authorization")
 		return openaitest.Reply{Status: status, Error: openaitest.Error{Message: said, Type: "server_error"}}
+	}
+}
+
+// IsPing says whether a request only asks whether the model is there.
+func IsPing(q openaitest.Request) bool { return len(q.Tools) == 0 && First(q) == "ping" }
+
+// FailAfter returns a script that answers so many requests as another one does, and then fails with a status.
+func FailAfter(n int32, then int, script Script) Script {
+	var asked atomic.Int32
+	return func(q openaitest.Request) openaitest.Reply {
+		if asked.Add(1) > n {
+			return Fail(then)(q)
+		}
+		return script(q)
 	}
 }
 
