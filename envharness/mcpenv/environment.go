@@ -180,7 +180,7 @@ func start(ctx context.Context, s *mcpclient.Session, tools *toolbox, a envharne
 		return fmt.Errorf("%w: %w", envharness.ErrInfra, err)
 	}
 	if r.IsError {
-		return fmt.Errorf("refused: %s: %.200s", class(r), r.Text)
+		return fmt.Errorf("refused: %s: %.200s", class(r), s.Redact(r.Text))
 	}
 	return nil
 }
@@ -384,7 +384,7 @@ func (e stateful) State(ctx context.Context) (envharness.State, error) {
 		return nil, e.lose(err)
 	}
 	if r.IsError {
-		return nil, e.lose(fmt.Errorf("read %q: refused: %s: %.200s", e.w.Read.Name, class(r), strings.TrimSpace(r.Text)))
+		return nil, e.lose(fmt.Errorf("read %q: refused: %s: %.200s", e.w.Read.Name, class(r), strings.TrimSpace(s.Redact(r.Text))))
 	}
 	st, err := e.w.readState(r)
 	if err != nil {

@@ -120,6 +120,28 @@ func TestServerHangsInRollouts(t *testing.T) {
 	check()
 }
 
+// A server that stops reading in the middle of an episode is given up as well, while a call is only half sent.
+func TestServerStopsReading(t *testing.T) {
+	check := leaks(t)
+	// What comes before the first step are seven messages.
+	const script = `{ i=0; while [ $i -lt 7 ] && read -r l; do printf '%s\n' "$l"; i=$((i+1)); done; exec sleep 60; } | "$0"`
+	var dir string
+	env := open(t, restock(shell(t, script, mcptest.Options{}, &dir)))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	long := act("get_item", `{"name":"`+strings.Repeat("x", 1<<20)+`"}`) // more than a pipe holds
+	if _, err := env.Step(ctx, long); !errors.Is(err, envharness.ErrInfra) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := env.Step(t.Context(), act("list_items", `{}`)); !errors.Is(err, envharness.ErrInfra) {
+		t.Errorf("the next step: %v", err)
+	}
+	if err := env.Close(); err != nil {
+		t.Error(err)
+	}
+	check()
+}
+
 // Close ends a Reset and a Step that hang.
 func TestCloseEndsCalls(t *testing.T) {
 	check := leaks(t)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -61,6 +62,44 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%s, %d tools: %s", tr.Verdict.Status, len(tr.Tools), tr.Cause)
 		}
 	}
+}
+
+// Many episodes over HTTP at once, each in a world of its own, four fifths of which break off in as many ways, and nothing is left.
+func TestManyEpisodesHTTP(t *testing.T) {
+	check := leaks(t)
+	n := 1000
+	if testing.Short() { // the servers are what takes the time
+		n = 100
+	}
+	t.Run("all", func(t *testing.T) {
+		kinds := append(breaks, "")
+		farms := make([]func(string) mcpenv.Server, len(kinds))
+		for i, kind := range kinds {
+			farms[i] = farm(t, mcptest.Options{Fault: mcptest.Fault{Kind: kind, Call: 5, Size: tooLong}})
+		}
+		var next atomic.Int64
+		w := world(t, restock(func(dir string) mcpenv.Server {
+			return farms[int(next.Add(1))%len(kinds)](dir)
+		}))
+		traces, err := envharness.Rollouts(t.Context(), w, nil, script(solution()...), make([]envharness.Task, n),
+			&envharness.RolloutOptions{Parallel: n, Reruns: new(0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed, invalid := 0, 0
+		for _, tr := range traces {
+			switch tr.Verdict.Status {
+			case envharness.Pass:
+				passed++
+			case envharness.Invalid:
+				invalid++
+			}
+		}
+		if passed != n/len(kinds) || invalid != n-passed {
+			t.Errorf("%d passed and %d are invalid, want %d and the rest", passed, invalid, n/len(kinds))
+		}
+	})
+	check()
 }
 
 // A session is no fresh world: the second start finds what the first has made. With Fresh it is for the caller to clear it.
@@ -179,6 +218,23 @@ func TestSecrets(t *testing.T) {
 		return mcpenv.Server{Command: []string{"/nowhere/" + "program"}, Env: []string{"API_TOKEN=" + marker}}
 	})
 	looks("no program", play(t, world(t, c), nil))
+	// A program whose refusals of the calls that are no part of the episode tell it; the policy's own are recorded as they are.
+	told := `"result":{"content":[{"type":"text","text":"refused ` + marker + `"}],"isError":true}`
+	tells := fake(t, `{"tools":[{"name":"go"},{"name":"read"}]}`, map[string]string{"go": told, "read": told})
+	for _, start := range []int{0, 1} {
+		c := goal(`{}`, nil)
+		c.Tasks[0].Start = []envharness.Action{act("go", "")}[:start]
+		c.Server = func(dir string) mcpenv.Server {
+			s := tells(dir)
+			s.Header = http.Header{"X-Key": {marker}}
+			return s
+		}
+		tr := play(t, world(t, c), nil)
+		looks("told", tr)
+		if tr.Verdict.Status != envharness.Invalid || !strings.Contains(tr.Cause, "refused [redacted]") {
+			t.Errorf("%s: %s", tr.Verdict.Status, tr.Cause)
+		}
+	}
 	// A server that sends back what it got: headers, user, password and query.
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()

@@ -1,6 +1,7 @@
 package openenv_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/throughline-go/throughline/envharness"
 	"github.com/throughline-go/throughline/envharness/openenv"
@@ -108,6 +111,120 @@ func TestReaped(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// A client that asks for what is known and does not take it does not hold up the end of the server.
+func TestSlowReaderOfSchema(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := []envharness.Tool{{Name: "go", Description: strings.Repeat("long ", 10_000)}}
+		s, p := servePiped(t, func(context.Context) (envharness.Environment, error) { return &toy{tools: long}, nil }, nil)
+		for _, path := range []string{"/schema", "/metadata"} {
+			conn, err := p.dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err := conn.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: pipe\r\n\r\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A request whose body comes slowly is answered; where it stops coming, neither the slot nor the connection is held for long, even if the body
+// is of no use.
+func TestSlowBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := servePiped(t, toys, nil)
+		for _, c := range []struct {
+			request, sent string
+			status        int
+			reason        string
+		}{
+			{"POST /reset", `{"seed":7}`, http.StatusOK, "slow"},
+			{"POST /reset", `{"seed"`, http.StatusBadRequest, "it stops"},
+			{"POST /reset", ``, http.StatusBadRequest, "it does not begin"},
+			{"POST /elsewhere", `{"seed"`, http.StatusNotFound, "nobody reads it"},
+			{"PUT /reset", `{"seed"`, http.StatusMethodNotAllowed, "nobody reads it"},
+			{"GET /health", `{"seed"`, http.StatusOK, "nobody reads it"},
+		} {
+			conn, err := p.dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if _, err := conn.Write([]byte(c.request + " HTTP/1.1\r\nHost: pipe\r\nContent-Length: 10\r\n\r\n")); err != nil {
+				t.Fatal(err)
+			}
+			for i := range len(c.sent) {
+				time.Sleep(90 * time.Millisecond)
+				if _, err := conn.Write([]byte(c.sent[i : i+1])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("%s: %s: %v after %v", c.reason, c.request, err, time.Since(begin))
+			}
+			if took := time.Since(begin); resp.StatusCode != c.status || openenv.Slots(s) != 0 || took > 10*time.Second {
+				t.Errorf("%s: %s: status %d after %v, %d slots in use", c.reason, c.request, resp.StatusCode, took, openenv.Slots(s))
+			}
+			_ = conn.Close()
+		}
+	})
+}
+
+// A server that stops reading, with the connection open, is given up after Timeout, and holds up neither the context of a call nor Close.
+func TestServerStopsReading(t *testing.T) {
+	for _, how := range []string{"timeout", "context", "close"} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leave := make(chan struct{})
+				p := newPipes()
+				h := &http.Server{Handler: after(func(*websocket.Conn) error { <-leave; return errors.New("left") })}
+				go func() { _ = h.Serve(p) }()
+				defer func() { close(leave); _ = h.Close() }()
+				env := open(t, pipeURL, p.options())
+				if _, err := env.Reset(t.Context(), envharness.ResetOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := env.Step(within(t, time.Second), envharness.Action{Name: "go"}); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("a step that is read and not answered: %v", err)
+				}
+				// From here on nothing is read: what a reset sends is stuck.
+				begin, ctx := time.Now(), t.Context()
+				task := envharness.ResetOptions{Task: strings.Repeat("x", 1<<20)}
+				want, took := envharness.ErrInfra, 90*time.Second
+				switch how {
+				case "context":
+					ctx = within(t, 2*time.Second)
+					want, took = context.DeadlineExceeded, 2*time.Second
+				case "close":
+					time.AfterFunc(3*time.Second, func() { _ = env.Close() })
+					want, took = envharness.ErrClosed, 3*time.Second
+				}
+				if _, err := env.Reset(ctx, task); !errors.Is(err, want) || time.Since(begin) != took {
+					t.Errorf("%v after %v, want %v after %v", err, time.Since(begin), want, took)
+				}
+				begin = time.Now()
+				if err := env.Close(); err != nil || time.Since(begin) > 5*time.Second {
+					t.Errorf("closed after %v: %v", time.Since(begin), err)
+				}
+			})
+		})
+	}
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // In silence nothing happens, and the slot is taken back.

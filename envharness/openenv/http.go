@@ -33,15 +33,15 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		handle = s.serveKnown(func(a *about) any { return schemas(a) })
 	case "/health":
 		handle = func(w http.ResponseWriter, _ *http.Request) {
-			respond(w, http.StatusOK, map[string]string{"status": "healthy"})
+			s.respond(w, http.StatusOK, map[string]string{"status": "healthy"})
 		}
 	}
 	switch {
 	case handle == nil:
-		refuse(w, http.StatusNotFound, "Not Found")
+		s.refuse(w, http.StatusNotFound, "Not Found")
 	case r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead):
 		w.Header().Set("Allow", method)
-		refuse(w, http.StatusMethodNotAllowed, "Method Not Allowed")
+		s.refuse(w, http.StatusMethodNotAllowed, "Method Not Allowed")
 	default:
 		handle(w, r)
 	}
@@ -57,25 +57,24 @@ func (s *Server) post(serve func(ctx context.Context, p *play, body []byte) (sta
 			return
 		}
 		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(s.patience)) // not all kinds of connections have one
+		_ = control.SetReadDeadline(time.Now().Add(s.patience))
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.o.MaxMessage)))
-		_ = control.SetReadDeadline(time.Time{})
 		if err != nil {
 			s.release()
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-				refuse(w, http.StatusRequestEntityTooLarge, "the body is too long")
+				s.refuse(w, http.StatusRequestEntityTooLarge, "the body is too long")
 			} else {
-				refuse(w, http.StatusBadRequest, "the body cannot be read")
+				s.refuse(w, http.StatusBadRequest, "the body cannot be read")
 			}
 			return
 		}
+		_ = control.SetReadDeadline(time.Time{}) // what is read from here on is whether the client leaves
 		in, err := s.newInstance(r.Context())
 		if err != nil {
-			fail(w, err)
+			s.fail(w, err)
 			return
 		}
-		status, answer := serve(r.Context(), &play{instance: in}, body)
-		in.close()
+		status, answer := in.last(func(p *play) (int, []byte) { return serve(r.Context(), p, body) })
 		s.send(w, status, answer)
 	}
 }
@@ -83,8 +82,10 @@ func (s *Server) post(serve func(ctx context.Context, p *play, body []byte) (sta
 // send writes to a client that takes it in time.
 func (s *Server) send(w http.ResponseWriter, status int, answer []byte) {
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Now().Add(s.patience))
-	write(w, status, answer)
+	_ = control.SetWriteDeadline(time.Now().Add(s.patience)) // not all kinds of connections have one
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(answer) // a client that has left needs no answer
 	if control.Flush() == nil {
 		_ = control.SetWriteDeadline(time.Time{})
 	}
@@ -174,12 +175,13 @@ func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 		s.full(w, err)
 		return
 	}
-	p := &play{instance: in}
-	status, answer := outcome(p.reset(r.Context(), envharness.ResetOptions{}, "", bare))
-	if status == http.StatusOK {
-		status, answer = outcome(p.state(r.Context(), func(st state) any { return st }))
-	}
-	in.close()
+	status, answer := in.last(func(p *play) (int, []byte) {
+		status, answer := outcome(p.reset(r.Context(), envharness.ResetOptions{}, "", bare))
+		if status == http.StatusOK {
+			status, answer = outcome(p.state(r.Context(), func(st state) any { return st }))
+		}
+		return status, answer
+	})
 	s.send(w, status, answer)
 }
 
@@ -191,8 +193,19 @@ func (s *Server) serveKnown(tell func(*about) any) http.HandlerFunc {
 			s.full(w, err)
 			return
 		}
-		respond(w, http.StatusOK, tell(a))
+		b, err := encode(tell(a))
+		if err != nil { // a schema that is no JSON
+			s.refuse(w, http.StatusInternalServerError, "the answer cannot be written")
+			return
+		}
+		s.send(w, http.StatusOK, b)
 	}
+}
+
+// last makes the only calls of an instance, and closes it whatever becomes of them.
+func (in *instance) last(calls func(p *play) (status int, answer []byte)) (status int, answer []byte) {
+	defer in.close()
+	return calls(&play{instance: in})
 }
 
 func bare(r result) any { return r }
@@ -235,33 +248,24 @@ func outcome(message []byte, err error) (int, []byte) {
 func (s *Server) full(w http.ResponseWriter, err error) {
 	if full, ok := errors.AsType[*fullError](err); ok {
 		w.Header().Set("Retry-After", "1")
-		respond(w, http.StatusServiceUnavailable, map[string]any{
+		s.respond(w, http.StatusServiceUnavailable, map[string]any{
 			"detail": "all environments are in use", "active_sessions": full.active, "max_sessions": full.limit,
 		})
 		return
 	}
-	fail(w, err)
+	s.fail(w, err)
 }
 
-func fail(w http.ResponseWriter, err error) {
+func (s *Server) fail(w http.ResponseWriter, err error) {
 	status, answer := outcome(nil, err)
-	write(w, status, answer)
+	s.send(w, status, answer)
 }
 
-func refuse(w http.ResponseWriter, status int, text string) {
-	respond(w, status, map[string]string{"detail": text})
+func (s *Server) refuse(w http.ResponseWriter, status int, text string) {
+	s.respond(w, status, map[string]string{"detail": text})
 }
 
-func respond(w http.ResponseWriter, status int, v any) {
-	b, err := encode(v)
-	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"detail":"the answer cannot be written"}`) // a schema that is no JSON
-	}
-	write(w, status, b)
-}
-
-func write(w http.ResponseWriter, status int, b []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(b) // a client that has left needs no answer
+func (s *Server) respond(w http.ResponseWriter, status int, v any) {
+	b, _ := encode(v) // strings and numbers
+	s.send(w, status, b)
 }

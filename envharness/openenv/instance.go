@@ -113,6 +113,7 @@ func guarded[T any](ctx context.Context, in *instance, call string, f func(conte
 			done <- o
 		}()
 		o.v, o.err = f(ctx)
+		_, _ = classify(o.err) // the methods of errors are foreign, too
 	}()
 	var o outcome
 	returned := true

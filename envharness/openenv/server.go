@@ -120,17 +120,21 @@ func or[T comparable](v, otherwise T) T {
 // fail have {"detail":text} and a status that tells why: 403 a page of another origin, 404 and 405 as ever, 413 a body above MaxMessage,
 // 500 a failure of the environment, with its class, 503 no free slot (with active_sessions and max_sessions) or a shutdown.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		// Before an answer package net/http reads what is left of a body, which may never come.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.grace)) // not all kinds of connections have one
+	}
 	if !s.enter() {
 		if r.URL.Path == "/health" {
-			respond(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy"})
+			s.respond(w, http.StatusServiceUnavailable, map[string]string{"status": "unhealthy"})
 			return
 		}
-		refuse(w, http.StatusServiceUnavailable, "the server is shutting down")
+		s.refuse(w, http.StatusServiceUnavailable, "the server is shutting down")
 		return
 	}
 	defer s.exit()
 	if !s.fromHere(r) {
-		refuse(w, http.StatusForbidden, "requests from pages of this origin are not allowed")
+		s.refuse(w, http.StatusForbidden, "requests from pages of this origin are not allowed")
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())

@@ -551,6 +551,7 @@ func TestNothingInside(t *testing.T) {
 		"nil panic":  func() error { var p *toy; p.turn++; return nil },
 		"infra":      func() error { return fmt.Errorf("%s: %w", marker, envharness.ErrInfra) },
 		"need reset": func() error { return fmt.Errorf("%s: %w", marker, envharness.ErrNeedReset) },
+		"bad error":  func() error { return hollow(marker) },
 	}
 	for how, failure := range fail {
 		for _, where := range []string{"open", "reset", "step", "state", "close"} {
@@ -615,6 +616,13 @@ func TestNothingInside(t *testing.T) {
 		}
 	}
 }
+
+// A hollow error panics when it is looked at.
+type hollow string
+
+func (h hollow) Error() string { panic(string(h)) }
+
+func (h hollow) Is(error) bool { panic(string(h)) }
 
 // A page of another site cannot reach the server, by whatever path; programs send no Origin.
 func TestOrigins(t *testing.T) {

@@ -68,7 +68,11 @@ func TestRedactor(t *testing.T) {
 	u := mustURL(t, "https://bob1:"+url.QueryEscape("pa/ss=9")+"@host.example/path?token="+url.QueryEscape(secret)+"&page=2")
 	r := newRedactor(&Server{
 		Header: http.Header{"Authorization": {"Bearer tok-12345", "Basic Ym9iMTpodW50ZXIy"}, "X-Version": {"1"}},
-		Env:    []string{"API_KEY=abcd-env", "HOME=/home/bob", "EMPTY_TOKEN="},
+		Env: []string{
+			"API_KEY=abcd-env", "HOME=/home/bob", "EMPTY_TOKEN=", "DATABASE_URL=postgres://ann:pw-of-ann@db/main", "MYSQL_PWD=pw-of-mysql",
+			"SETTINGS=host=db password=pw-of-libpq",
+		},
+		Command: []string{"serve", "--api-key=arg-key-1", "--token", "arg-token-2", "--dir", "/srv/data", "--port=8080", "redis://x:pw-of-redis@r"},
 	}, u)
 	quoted, _ := json.Marshal(secret)
 	for _, tt := range []struct{ in, want string }{
@@ -79,6 +83,10 @@ func TestRedactor(t *testing.T) {
 		{"Basic Ym9iMTpwYS9zcz05", "Basic [redacted]"},
 		{secret + " " + string(quoted) + " " + url.QueryEscape(secret), `[redacted] "[redacted]" [redacted]`},
 		{"abcd-env in /home/bob at host.example/path", "[redacted] in /home/bob at host.example/path"},
+		{"postgres://ann:pw-of-ann@db/main, pw-of-ann, pw-of-mysql", "[redacted], [redacted], [redacted]"},
+		{"host=db password=pw-of-libpq", "[redacted]"},
+		{"arg-key-1 arg-token-2 redis://x:pw-of-redis@r", "[redacted] [redacted] [redacted]"},
+		{"pw-of-redis in /srv/data at 8080", "[redacted] in /srv/data at 8080"},
 		{"\x1b[31mred\n\x00line", " [31mred  line"},
 		{strings.Repeat("é", 600), strings.Repeat("é", 500) + "..."},
 	} {

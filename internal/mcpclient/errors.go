@@ -96,9 +96,31 @@ func newRedactor(s *Server, u *url.URL) *redactor {
 			}
 		}
 	}
-	for _, pair := range s.Env {
-		if name, v, _ := strings.Cut(pair, "="); speaksOfSecret(name) {
+	setting := func(name, v string) {
+		if speaksOfSecret(name) || speaksOfSecret(v) && strings.Contains(v, "=") { // the latter as "host=db password=..."
 			add(v)
+		}
+		if u, err := url.Parse(v); err == nil && u.Scheme != "" && u.User != nil { // as of a database
+			password, _ := u.User.Password()
+			add(v, u.User.String(), password)
+		}
+	}
+	for _, pair := range s.Env {
+		name, v, _ := strings.Cut(pair, "=")
+		setting(name, v)
+	}
+	before := ""
+	for _, arg := range s.Command[min(1, len(s.Command)):] { // "--token=x", "--token x" or what is recognized by itself
+		name, v, ok := strings.Cut(arg, "=")
+		switch {
+		case ok && strings.HasPrefix(arg, "-"):
+			setting(name, v)
+		case !strings.HasPrefix(arg, "-"):
+			setting(before, arg)
+		}
+		before = ""
+		if strings.HasPrefix(arg, "-") && !ok {
+			before = arg
 		}
 	}
 	slices.SortFunc(secrets, func(a, b string) int { // a secret before its parts
@@ -116,7 +138,7 @@ func newRedactor(s *Server, u *url.URL) *redactor {
 
 func speaksOfSecret(name string) bool {
 	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "PWD", "AUTH", "CREDENTIAL", "COOKIE", "BEARER", "DSN"}, func(word string) bool {
 		return strings.Contains(name, word)
 	})
 }

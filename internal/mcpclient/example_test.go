@@ -46,7 +46,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.BadArguments, answer.Text)
+	fmt.Println(answer.BadArguments, session.Redact(answer.Text))
 
 	// An error of the protocol has a code.
 	fmt.Println(&mcpclient.Error{Code: -32601, Message: "method not found"})

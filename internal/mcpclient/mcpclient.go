@@ -134,6 +134,9 @@ func Connect(ctx context.Context, s Server) (*Session, error) {
 // Name returns what the server calls itself, and its version. Both may be empty.
 func (s *Session) Name() (name, version string) { return s.name, s.version }
 
+// Redact makes a short line of what a tool answered, without the secrets of the server's description, for an error.
+func (s *Session) Redact(text string) string { return s.link.base().redact.text(text) }
+
 // Close ends the session, and the program that serves it with all that it started. It is idempotent and unblocks all calls, which then
 // return [ErrNoAnswer]. It takes no longer than Server.Grace and what it takes to kill the program.
 // Its error is always nil.
