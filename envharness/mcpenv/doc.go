@@ -35,6 +35,10 @@
 //     all, and the end of the context: the server failed. The error is an [envharness.ErrInfra] and the episode Invalid, neither
 //     passed nor failed; so it is if the policy made a server fail.
 //
+// So a policy that can make a server fail can get out of an episode that it loses: [envharness.Rollouts] plays it again, and
+// [envharness.SuccessRate] leaves it out. Where policies are trained, or may have learned to, set Reruns to 0 and let the rate need all
+// traces, look at the End and the last action of Invalid ones, and give them no tool that ends the server or writes where it lives.
+//
 // A tool that the server does not list is refused with class unknown_tool, and arguments that are no JSON object with bad_args,
 // without the server being asked. An episode ends when the policy stops or, with [Config].Answer, submits an answer, and on turn
 // MaxTurns at the latest. The list of tools is that of the Reset: later changes to it are not looked at. Tools with readOnlyHint are
@@ -72,8 +76,8 @@
 // A Reset costs the start of a program, which is about 10 ms for one in Go and some 150 ms for one on Node, and a round trip for each
 // page of tools and each call of Start. A Step is one round trip, and so is a read of the state: two an episode, and one more after
 // each step of which a component asks for the state, though it is shown nothing of it. A message of the server takes as much memory
-// as it is long, the tools at most 32 MiB. The package has no randomness and reads no clock; it reads the environment for the place
-// of temporary folders.
+// as it is long, while it is read up to a hundred times as much if it is made for that, and the tools at most 32 MiB. The package has no
+// randomness and reads no clock; it reads the environment for the place of temporary folders.
 //
 // # Source
 //

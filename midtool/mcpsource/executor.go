@@ -70,7 +70,7 @@ type private struct {
 
 // Record returns an executor that answers from the recording in file, if there is one, and asks the servers for what is not in it. Close
 // writes the recording, old answers and new ones, with the permissions 0600. No server is reached before the first call that needs it.
-// The error says what is wrong with the options or the file.
+// The error says what is wrong with the options or the file, also that it could not be written.
 func Record(file string, o Options) (*Executor, error) {
 	var faults []error
 	if file == "" {
@@ -87,6 +87,9 @@ func Record(file string, o Options) (*Executor, error) {
 	}
 	o.Processes = cmp.Or(o.Processes, defaultProcesses)
 	o.Servers = maps.Clone(o.Servers)
+	if err := writable(file); err != nil {
+		return nil, fmt.Errorf("mcpsource: record: %w", err)
+	}
 	r, err := load(file, true)
 	if err != nil {
 		return nil, err

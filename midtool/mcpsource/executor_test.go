@@ -245,6 +245,27 @@ func TestRecordChecks(t *testing.T) {
 	}
 }
 
+// A recording that could not be written in the end is refused at the start, and nothing is left of the trial.
+func TestRecordUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Servers: map[string]Server{"notebook": {}}}
+	for _, file := range []string{dir, filepath.Join(dir, "nowhere", "answers.jsonl")} {
+		if _, err := Record(file, o); err == nil {
+			t.Errorf("%s: no error", file)
+		}
+	}
+	e, err := Record(filepath.Join(dir, "answers.jsonl"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 const id = `"tool":"t_0123456789abcdef"`
 
 func TestReadRecording(t *testing.T) {
@@ -307,11 +328,17 @@ func FuzzRecording(f *testing.F) {
 
 // Whoever has closed an executor finds the recording, also where others close it at the same time, and is told what went wrong with it.
 func TestCloseTwice(t *testing.T) {
-	for _, folder := range []string{t.TempDir(), filepath.Join(t.TempDir(), "absent")} {
+	for _, goes := range []bool{false, true} {
+		folder := t.TempDir()
 		file := filepath.Join(folder, "answers.jsonl")
 		e, err := Record(file, Options{Servers: map[string]Server{"notebook": {}}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if goes {
+			if err := os.Remove(folder); err != nil {
+				t.Fatal(err)
+			}
 		}
 		var wg sync.WaitGroup
 		for range 8 {

@@ -57,6 +57,20 @@ type records struct {
 	pending map[key]chan struct{} // closed when the one that asks is done
 }
 
+// writable finds out whether the recording can be written, before answers are paid for. What is no regular file is an error too: to open a
+// pipe would wait for its other end.
+func writable(file string) error {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file (%v)", file, info.Mode())
+	}
+	f, err := atomicfile.Create(file, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Abort()
+	return nil
+}
+
 // load reads a recording. One that is missing is empty if it may be.
 func load(file string, mayBeMissing bool) (*records, error) {
 	f, err := os.Open(file)
